@@ -15,7 +15,7 @@ import { viewPage } from './page_view.js';
 
 const VIEWS = [['scope', 'Scopes'], ['graph', 'Graph'], ['op', 'Types'], ['code', 'Code']];
 const TABLES = ['devices', 'kernels', 'steps'];
-const KNOWN = ['scope', 'graph', 'op', 'code', 'slices', 'names', 'diff', 'step', 'advise', 'summary', 'memory', 'roofline', 'critical', 'idle', 'why', ...TABLES];
+const KNOWN = ['scope', 'graph', 'op', 'code', 'slices', 'names', 'diff', 'step', 'advise', 'summary', 'memory', 'roofline', 'critical', 'idle', 'why', 'job', ...TABLES];
 
 // A page of one of several workers' traces, with a choice of the worker.
 async function byWorker(report, name, make) {

@@ -110,10 +110,11 @@ async function devices(report) {
 		el('a', { href: link('devices') }, 'All devices and kernels'));
 }
 
-// The places of one cause, of idle time or of why; a place links to its slices on the timeline.
+// The places of one cause, of idle time or of why; a place of a worker links to its slices on the timeline. worker: null if the
+// places are of several workers.
 function places(cause, worker) {
 	const label = (p, f) => plain(f(p.name)) + (p.waits_for ? ', for ' + plain(f(p.waits_for)) : '');
-	const onTimeline = p => ['op', 'line', 'call', 'kernel', 'copy', 'range'].includes(p.kind) ? link('timeline', { worker, q: p.kind === 'call' ? p.name.split(' in ')[0] : p.name }) : undefined;
+	const onTimeline = p => worker !== null && ['op', 'line', 'call', 'kernel', 'copy', 'range'].includes(p.kind) ? link('timeline', { worker, q: p.kind === 'call' ? p.name.split(' in ')[0] : p.name }) : undefined;
 	return [barList(cause.places.slice(0, TOP).map(p => ({ label: shorten(label(p, short), 90), title: label(p, name => name), value: p.ns, link: onTimeline(p) })), 'ns', cause.ns),
 		cause.places.length > TOP ? el('p', { class: 'muted' }, `and ${(cause.places.length - TOP).toLocaleString('en-US')} more`) : null];
 }
@@ -125,12 +126,17 @@ function fold(text, ns, whole, open, ...content) {
 }
 
 // The verdict, and what a step would be shorter without each cause; a click on a cause shows its places and what people do about it.
+function whyCard(d, worker) {
+	return card({ title: [worker, plain(d.verdict)].filter(Boolean).join(': '), part: 'why' }, d.causes.map((c, i) => fold(c.id.replace(/_/g, ' '), c.saved_ns, d.window_ns, i === 0,
+		places({ places: c.where, ns: c.cost_ns }, worker), el('p', { class: 'hint' }, c.advice))));
+}
+
+// The cards of all ranks together, then of each worker.
 async function why(report) {
-	const cards = [];
+	const cards = report.has('job') ? [whyCard((await report.entry('job')).document, null)] : [];
 	for (let k = 0; k < Math.min(TOP, report.all('why').length); k++) {
-		const entry = await report.entry('why', k), d = entry.document, worker = workerOf(report, entry);
-		cards.push(card({ title: [worker, plain(d.verdict)].filter(Boolean).join(': '), part: 'why' }, d.causes.map((c, i) => fold(c.id.replace(/_/g, ' '), c.saved_ns, d.window_ns, i === 0,
-			places({ places: c.where, ns: c.cost_ns }, worker), el('p', { class: 'hint' }, c.advice)))));
+		const entry = await report.entry('why', k);
+		cards.push(whyCard(entry.document, workerOf(report, entry)));
 	}
 	return cards;
 }

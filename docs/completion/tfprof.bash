@@ -43,7 +43,8 @@ _tfprof_words()
 	roofline) own='--top= --by= --peak-flops= --peak-bandwidth= ' single='-top -by -peak-flops -peak-bandwidth ' ;;
 	flops) case $prev in -top|--top) COMPREPLY=($(compgen -W '10 20 50 100 0' -- "$cur")); return ;; esac ;;&
 	flops) own='--top= --explain= --partial --peak-flops= ' single='-top -explain -partial -peak-flops ' ;;
-	report) COMPREPLY=($(compgen -W '-o -step -account_type_regexes -device_regexes -rename -worker_regexes --help' -- "$cur") $(compgen -f -- "$cur"))
+	report) case $prev in -as|--as) COMPREPLY=($(compgen -W 'auto ranks runs' -- "$cur")); return ;; esac ;;&
+	report) COMPREPLY=($(compgen -W '-o --as= -step -account_type_regexes -device_regexes -rename -worker_regexes --help' -- "$cur") $(compgen -f -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
 	set) own='--all ' single='-all ' ;;
 	checkpoint) COMPREPLY=($(compgen -W '--verify -show_name_regexes -output -o --help' -- "$cur") $(compgen -f -- "$cur"))
@@ -66,7 +67,8 @@ _tfprof_words()
 	ctl) [ "$at" -eq 3 ] && { COMPREPLY=($(compgen -W 'start stop step flush status' -- "$cur")); return; } ;;&
 	ctl) COMPREPLY=($(compgen -W '--help' -- "$cur") $(compgen -f -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
-	serve) COMPREPLY=($(compgen -W '--port= --open -step -account_type_regexes -device_regexes -rename -worker_regexes --help' -- "$cur") $(compgen -f -- "$cur"))
+	serve) case $prev in -as|--as) COMPREPLY=($(compgen -W 'auto ranks runs' -- "$cur")); return ;; esac ;;&
+	serve) COMPREPLY=($(compgen -W '--port= --open --as= -step -account_type_regexes -device_regexes -rename -worker_regexes --help' -- "$cur") $(compgen -f -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
 	mcp) COMPREPLY=($(compgen -W '--allow= --help' -- "$cur") $(compgen -f -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;

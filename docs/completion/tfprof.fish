@@ -142,6 +142,7 @@ complete -c tfprof -n '__fish_seen_subcommand_from flops' -l explain -o explain 
 complete -c tfprof -n '__fish_seen_subcommand_from flops' -l partial -o partial -d 'print MFU even if float operations are known for less than 90% of the device time'
 complete -c tfprof -n '__fish_seen_subcommand_from flops' -l peak-flops -o peak-flops -x -d 'peak float operations per second for MFU, such as 989T, instead of the devices own peaks'
 complete -c tfprof -n '__fish_seen_subcommand_from report' -s o -r -d 'file to write report.html'
+complete -c tfprof -n '__fish_seen_subcommand_from report' -l as -x -a 'auto ranks runs' -d 'ranks; show the files as one job; runs; compare them; auto; traces are ranks if there are more than two, or they name different ranks'
 complete -c tfprof -n '__fish_seen_subcommand_from set' -l all -o all -d 'show all options, including the extensions of tfprof'
 complete -c tfprof -n '__fish_seen_subcommand_from checkpoint' -l verify -d 'read every value and check its checksum'
 complete -c tfprof -n '__fish_seen_subcommand_from diff' -l view -x -a 'scope graph op code' -d 'view to compare; can also be given as a word before the sides scope'
@@ -184,6 +185,7 @@ complete -c tfprof -n '__fish_seen_subcommand_from record' -l env -d 'do not sta
 complete -c tfprof -n '__fish_seen_subcommand_from ctl' -a 'start stop step flush status'
 complete -c tfprof -n '__fish_seen_subcommand_from serve' -l port -x -d 'listen on this port any free one'
 complete -c tfprof -n '__fish_seen_subcommand_from serve' -l open -d 'open the page in the browser'
+complete -c tfprof -n '__fish_seen_subcommand_from serve' -l as -x -a 'auto ranks runs' -d 'ranks; show the files as one job; runs; compare them; auto; traces are ranks if there are more than two, or they name different ranks'
 complete -c tfprof -n '__fish_seen_subcommand_from mcp' -l allow -x -d 'folder whose files can be read; may be given several times .'
 complete -c tfprof -n '__fish_seen_subcommand_from doctor' -s o -r -d 'folder for recordings .'
 function __tfprof_output

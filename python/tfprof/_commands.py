@@ -1122,8 +1122,9 @@ class Commands:
     def report(
             self,
             path: Path,
-            step: Optional[Steps] = None,
+            as_: Optional[Literal['auto', 'ranks', 'runs']] = None,
             *,
+            step: Optional[Steps] = None,
             account_type_regexes: Optional[Words] = None,
             device_regexes: Optional[Words] = None,
             rename: Optional[str] = None,
@@ -1133,12 +1134,14 @@ class Commands:
         Writes a page with all views of the files: overview, scope, graph, op and code as flame
         graphs and tables; for traces also the timeline, devices and kernels. The page is one
         file that opens from disk and makes no network connections. With two profiles, folders
-        or lists such as graph.pbtxt,run_meta, it shows their differences. Options of the
-        views, such as -step, apply to all pages. Input flags such as --graph_path=FILE also
-        work. At the prompt and in the library, report without files writes a page about the
-        loaded profile.
+        or lists such as graph.pbtxt,run_meta, it shows their differences. Traces of the ranks
+        of one job are one page; see --as. Options of the views, such as -step, apply to all
+        pages. Input flags such as --graph_path=FILE also work. At the prompt and in the
+        library, report without files writes a page about the loaded profile.
 
         path: the file to write.
+        as_: ranks: show the files as one job; runs: compare them; auto: traces are ranks if
+            there are more than two, or they name different ranks. Default: auto.
         step: show this step; negative: the average of all steps; 0,2,5 or 3..9: the average of
             these steps; slowest, fastest or median: the step with this time. Default: -1.
         account_type_regexes: count only nodes with a type that matches. Default: .*.
@@ -1152,6 +1155,7 @@ class Commands:
         or Error if the file cannot be written.
         """
         return self._page(path, {
+            'as': as_,
             'step': step,
             'account_type_regexes': account_type_regexes,
             'device_regexes': device_regexes,

@@ -7,11 +7,6 @@
 #include "cli/serve.h"
 #include "export/page/html.h"
 
-/* The flags and files of the command line. */
-struct serve_inputs {
-	struct strs flags, files;
-};
-
 #if HAVE_EVENT
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
@@ -41,7 +36,7 @@ struct serve_inputs {
 struct server {
 	struct session *s; /* session with the exit status of the command */
 	struct session *q; /* session with the input, which answers requests */
-	const struct serve_inputs *from;
+	const struct report_inputs *from;
 	struct served served;
 	struct event_base *base;
 	struct evhttp *http;
@@ -248,7 +243,7 @@ static bool load(struct session *q, void *ctx)
 {
 	struct server *v = ctx;
 
-	return served_load(q, &v->served, &v->from->flags, &v->from->files);
+	return served_load(q, &v->served, v->from);
 }
 
 /* Returns the page that queries the server instead of reading embedded data, with a policy that
@@ -389,7 +384,7 @@ static bool start(struct server *v, const struct serve_options *o)
 }
 
 static bool run_server(struct session *s, const struct serve_options *o,
-        const struct serve_inputs *from, const struct opts *view)
+        const struct report_inputs *from, const struct opts *view)
 {
 	struct server v = { .s = s, .from = from };
 	struct guard guard, traces;
@@ -418,7 +413,7 @@ static bool run_server(struct session *s, const struct serve_options *o,
 }
 #else
 static bool run_server(struct session *s, const struct serve_options *o,
-        const struct serve_inputs *from, const struct opts *view)
+        const struct report_inputs *from, const struct opts *view)
 {
 	(void)o;
 	(void)from;
@@ -443,12 +438,13 @@ bool serve_run(struct session *s, const struct request *r, struct sink *out)
 	struct serve_options words = { 0 };
 	struct opts o = opts_copy(&s->sticky, &s->query_arena);
 	struct option_words w = { .command = r->command, .into = &words, .opts = &o };
-	struct serve_inputs from = { 0 };
+	struct report_inputs from = { 0 };
 
 	(void)out;
 	if (!report_words(s, r, &from.flags, &w))
 		return false;
 	from.files = w.rest;
+	from.as = (enum files_as)words.as;
 	if (r->prompt && !from.files.n && !from.flags.n && s->sources.n)
 		strs_add(&s->query_arena, &from.files, loaded_files(s));
 	bool ok = run_server(s, &words, &from, &o);

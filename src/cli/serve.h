@@ -22,8 +22,7 @@ struct served {
 };
 
 /* Loads the inputs into q, and the traces of workers into sessions of their own. */
-bool served_load(
-        struct session *q, struct served *v, const struct strs *flags, const struct strs *files);
+bool served_load(struct session *q, struct served *v, const struct report_inputs *in);
 void served_drop(void *served); /* frees these sessions */
 
 /* served_run writes the document of a command line, served_list the list of documents. */

@@ -126,12 +126,11 @@ bool served_list(struct session *q, struct served *v, struct sink *out)
 
 /* ---- loading ---- */
 
-bool served_load(
-        struct session *q, struct served *v, const struct strs *flags, const struct strs *files)
+bool served_load(struct session *q, struct served *v, const struct report_inputs *in)
 {
 	struct strs paths;
 
-	if (!report_load(q, flags, files, &q->sticky, &v->parts))
+	if (!report_load(q, in, &q->sticky, &v->parts))
 		return false;
 	if (v->parts.compares)
 		return true;

@@ -6,6 +6,7 @@
 #define TFPROF_LIB_REPORT_H
 
 #include "lib/options.h"
+#include "trace/pass/ranks.h"
 
 /* ---- report parts ----
  *
@@ -25,6 +26,7 @@ struct report_part {
 
 struct report_parts {
 	struct strs files; /* flags for inputs, then files, as given; for a comparison, the sides */
+	enum files_as as;  /* the meaning of several files */
 	bool compares;
 	bool one_trace;            /* true: only the parts about the time of a trace */
 	size_t slices;             /* maximum number of rows in its timeline; 0: SLICES_SHOWN */
@@ -37,10 +39,16 @@ struct report_parts {
 bool report_words(
         struct session *s, const struct request *r, struct strs *flags, struct option_words *w);
 
-/* Loads the flags and files, and makes the options of the views sticky. Several files are one input
- * if each is only a part of a profile; otherwise they are compared. */
-bool report_load(struct session *s, const struct strs *flags, const struct strs *files,
-        const struct opts *o, struct report_parts *out);
+/* The inputs of a report. */
+struct report_inputs {
+	struct strs flags, files;
+	enum files_as as; /* the meaning of several files */
+};
+
+/* Loads the inputs, and makes the options of the views sticky. Several files are one input if each
+ * is only a part of a profile, or if they are ranks of one job; otherwise they are compared. */
+bool report_load(struct session *s, const struct report_inputs *in, const struct opts *o,
+        struct report_parts *out);
 
 /* Lists the parts that the loaded input has. Each call makes the list anew. */
 void report_list(struct session *s, struct report_parts *p);

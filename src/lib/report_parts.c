@@ -10,6 +10,7 @@
 #include "io/paths.h"
 #include "lib/options.h"
 #include "model/sniff.h"
+#include "trace/read/chrome/execution_trace.h"
 
 #define ALL_LEVELS  "1000"  /* a limit, because all paths may take the square of the input */
 #define MANY        "10000" /* row limit of long tables */
@@ -118,21 +119,36 @@ static bool load_one(struct session *s, struct flags *f, const struct strs *file
 	return flags_load(s, f, sink_memory(a)) && session_seal(s);
 }
 
-bool report_load(struct session *s, const struct strs *flags, const struct strs *files,
-        const struct opts *o, struct report_parts *out)
+/* True if the files are runs to compare. Files that are not traces have no ranks. */
+static bool are_runs(struct session *s, const struct report_inputs *in)
 {
+	int64_t ranks[2] = { -1, -1 };
+
+	for (size_t i = 0; i < in->files.n && in->as == FILES_AS_AUTO; i++) {
+		if (!input_is_trace(in->files.v[i], &s->work))
+			return true;
+		if (in->files.n == 2)
+			ranks[i] = run_rank_in_header(in->files.v[i], &s->work);
+	}
+	return files_are_runs(in->as, in->files.n, ranks);
+}
+
+bool report_load(struct session *s, const struct report_inputs *in, const struct opts *o,
+        struct report_parts *out)
+{
+	const struct strs *flags = &in->flags, *files = &in->files;
 	struct flags f;
 
 	if (!parse_flags(s, flags, &f))
 		return false;
 	bool part = has_input(&f);
-	*out = (struct report_parts){ 0 };
+	*out = (struct report_parts){ .as = in->as };
 	s->arrays = true;
 	session_set(s, o);
 	for (size_t i = 0; i < files->n && !part; i++)
 		if (!is_part(s, files->v[i], &part))
 			return false;
-	out->compares = files->n > 1 && !part;
+	out->compares = files->n > 1 && !part && are_runs(s, in);
 	for (size_t i = 0; i < flags->n && !out->compares; i++)
 		strs_add(&s->model_arena, &out->files, flags->v[i]);
 	for (size_t i = 0; i < files->n; i++)
@@ -221,14 +237,26 @@ static void add_table(struct session *s, struct report_parts *p, const char *nam
 	add_words(s, &x->words, STR_WORDS("-output", "json"));
 }
 
-/* Adds the parts that only some inputs have. */
-static void add_optional(struct session *s, struct report_parts *p, const char *name)
+/* Adds a part that only some inputs have: the table of a command. Returns NULL if the input is
+ * known to lack it. */
+static struct report_part *add_optional_as(
+        struct session *s, struct report_parts *p, const char *name, const char *command)
 {
+	struct report_part *x;
+
 	for (size_t i = 0; i < p->without.n; i++)
 		if (str_eq(p->without.v[i], str_of(name)))
-			return;
-	add_table(s, p, name, MANY);
-	p->v.v[p->v.n - 1].optional = true;
+			return NULL;
+	add_table(s, p, command, MANY);
+	x = &p->v.v[p->v.n - 1];
+	x->name = name;
+	x->optional = true;
+	return x;
+}
+
+static void add_optional(struct session *s, struct report_parts *p, const char *name)
+{
+	add_optional_as(s, p, name, name);
 }
 
 static void add_slices(struct session *s, struct report_parts *p)
@@ -291,6 +319,28 @@ static bool is_recording(const struct session *s, const struct report_parts *p)
 	return p->files.n == 1 && s->sources.n == 1 && session_has_source(s, ROLE_SPOOL);
 }
 
+/* True if the traces are ranks of one job. */
+static bool is_job(const struct session *s, const struct report_parts *p)
+{
+	const struct model *m = &s->model;
+	int64_t ranks[2];
+
+	for (size_t i = 0; i < m->traces.n && i < 2; i++)
+		ranks[i] = rank_number(m->traces.v[i].t);
+	return m->traces.n > 1 && session_has_path(s) && !files_are_runs(p->as, m->traces.n, ranks);
+}
+
+/* Adds the verdict about all ranks together. */
+static void add_job(struct session *s, struct report_parts *p)
+{
+	struct report_part *x = add_optional_as(s, p, "job", "why");
+
+	if (x && p->as == FILES_AS_RANKS) {
+		add_words(s, &x->command, STR_WORDS("--as=ranks"));
+		add_words(s, &x->words, STR_WORDS("--as=ranks"));
+	}
+}
+
 void report_list(struct session *s, struct report_parts *p)
 {
 	const struct model *m = &s->model;
@@ -316,6 +366,8 @@ void report_list(struct session *s, struct report_parts *p)
 		add_table(s, p, "advise", NULL);
 	if ((m->traces.n == 1 && m->workers.n < 2) || is_recording(s, p))
 		add_trace(s, p);
+	else if (is_job(s, p))
+		add_job(s, p);
 	else if (!m->traces.n)
 		add_optional(s, p, "memory");
 	if (m->traces.n || s->recording.n)

@@ -16,7 +16,7 @@ void report_trace_paths(struct session *s, struct strs *paths)
 }
 
 struct trace_load {
-	struct strs files;
+	struct report_inputs in;
 	struct report_parts *parts;
 	size_t slices;
 };
@@ -24,9 +24,8 @@ struct trace_load {
 static bool load(struct session *t, void *ctx)
 {
 	const struct trace_load *x = ctx;
-	struct strs none = { 0 };
 
-	if (!report_load(t, &none, &x->files, &t->sticky, x->parts))
+	if (!report_load(t, &x->in, &t->sticky, x->parts))
 		return false;
 	x->parts->one_trace = true;
 	x->parts->slices = x->slices;
@@ -36,9 +35,9 @@ static bool load(struct session *t, void *ctx)
 struct session *report_trace_open(
         struct session *s, const struct strs *paths, size_t i, struct report_parts *parts)
 {
-	struct trace_load x = {
-		.files = { &paths->v[i], 1, 0 }, .parts = parts, .slices = SLICES_SHOWN / paths->n
-	};
+	struct trace_load x = { .in.files = { &paths->v[i], 1, 0 },
+		.parts = parts,
+		.slices = SLICES_SHOWN / paths->n };
 	struct session *t = session_new_part(s);
 	struct guard guard;
 

@@ -134,7 +134,7 @@ static bool write_loaded(struct session *s, const struct opts *o, struct str pat
 /* ---- the page of files ---- */
 
 struct files_request {
-	const struct strs *flags, *files;
+	struct report_inputs in;
 	const struct opts *o;
 	struct str path;
 	struct sink *out;
@@ -145,8 +145,7 @@ static bool write_files(struct session *s, void *ctx)
 	const struct files_request *x = ctx;
 	struct report_parts parts;
 
-	return report_load(s, x->flags, x->files, x->o, &parts) &&
-	       write_report(s, &parts, x->path, x->out);
+	return report_load(s, &x->in, x->o, &parts) && write_report(s, &parts, x->path, x->out);
 }
 
 /* Loads the files beside the loaded profile. */
@@ -174,13 +173,14 @@ bool report_run(struct session *s, const struct request *r, struct sink *out)
 	struct report_options words = { 0 };
 	struct opts o = opts_copy(&s->sticky, &s->query_arena);
 	struct option_words w = { .command = r->command, .into = &words, .opts = &o };
-	struct strs flags = { 0 };
-	struct files_request x = { .flags = &flags, .files = &w.rest, .o = &o, .out = out };
+	struct files_request x = { .o = &o, .out = out };
 
-	if (!report_words(s, r, &flags, &w))
+	if (!report_words(s, r, &x.in.flags, &w))
 		return false;
+	x.in.files = w.rest;
+	x.in.as = (enum files_as)words.as;
 	x.path = words.file;
-	if (s->loaded && !flags.n && !w.rest.n)
+	if (s->loaded && !x.in.flags.n && !w.rest.n)
 		return write_loaded(s, &o, words.file, out);
 	return s->loaded || s->jobs ? write_beside(s, &x) : write_files(s, &x);
 }

@@ -15,12 +15,9 @@ struct why_rule {
 	enum why_id cause;
 	int64_t ns; /* the command fails if removing the cause saves more per step */
 };
-/* The meaning of several files. auto: ranks of one job if there are more than two files, or they
- * name different ranks; otherwise two runs. */
-enum why_as { WHY_AS_AUTO, WHY_AS_RANKS, WHY_AS_RUNS };
 struct why_request {
 	size_t top;
-	enum why_as as;
+	enum files_as as;
 	enum why_id cause; /* WHY_IDS: all causes */
 	const struct why_rule *rules;
 	size_t n_rules;
@@ -51,7 +48,7 @@ static bool read_why(struct session *s, const struct request *r, struct why_requ
 	struct why_rule *rules = ARENA_ARRAY(&s->query_arena, fail_on->n, struct why_rule);
 
 	*out = (struct why_request){ .top = (size_t)r->top,
-		.as = r->section > 0 ? (enum why_as)r->section : WHY_AS_AUTO,
+		.as = r->section > 0 ? (enum files_as)r->section : FILES_AS_AUTO,
 		.cause = r->cause.n ? why_find_row(r->cause) : WHY_IDS };
 	if (r->cause.n && out->cause == WHY_IDS)
 		return path_fail_cause(s, "--cause: ", r->cause);
@@ -106,14 +103,13 @@ static bool write_job(struct session *s, const struct why_request *request, cons
 
 /* ---- two runs ---- */
 
-/* True if two traces belong to different runs, because their files do not name different ranks. */
-static bool are_runs(const struct path_replays *in)
+static bool are_runs(const struct path_replays *in, enum files_as as)
 {
-	if (in->n != RUNS_N)
-		return false;
-	int64_t left = rank_number(in->v[RUN_LEFT]->depend.t);
-	int64_t right = rank_number(in->v[RUN_RIGHT]->depend.t);
-	return left < 0 || right < 0 || left == right;
+	int64_t ranks[RUNS_N];
+
+	for (size_t i = 0; i < RUNS_N && i < in->n; i++)
+		ranks[i] = rank_number(in->v[i]->depend.t);
+	return files_are_runs(as, in->n, ranks);
 }
 
 static bool write_runs(struct session *s, const struct why_request *request, const struct opts *o,
@@ -138,7 +134,7 @@ static bool write_runs(struct session *s, const struct why_request *request, con
 	const struct run_difference_page page = { .x = &x,
 		.of = { in->of[RUN_LEFT], in->of[RUN_RIGHT] },
 		.device = { in->device[RUN_LEFT], in->device[RUN_RIGHT] },
-		.assumed = request->as == WHY_AS_AUTO };
+		.assumed = request->as == FILES_AS_AUTO };
 	return run_difference_write(&page, request->top, o, s->columns, to, &s->error);
 }
 
@@ -158,8 +154,8 @@ bool run_why(struct session *s, const struct request *r, struct sink *out)
 
 	if (!read_why(s, r, &request) || !path_replays_open(s, o, &in))
 		return false;
-	bool runs = request.as == WHY_AS_RUNS || (request.as == WHY_AS_AUTO && are_runs(&in));
-	return runs ? write_runs(s, &request, o, &in, &to) : write_job(s, &request, o, &in, &to);
+	return are_runs(&in, request.as) ? write_runs(s, &request, o, &in, &to)
+	                                 : write_job(s, &request, o, &in, &to);
 }
 
 /* ---- verdict of a summary ---- */
@@ -195,7 +191,7 @@ bool session_verdict(struct session *s, struct summary_verdict *out)
 	opts_preset(&o, a);
 	if (!path_replays_find(s, &o, &in))
 		return false;
-	if (are_runs(&in))
+	if (are_runs(&in, FILES_AS_AUTO))
 		return true;
 	const struct why *why = path_why(s, &in, &o);
 	out->sentence = why_verdict(why, a);

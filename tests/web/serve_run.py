@@ -14,6 +14,7 @@ import os
 import re
 import resource
 import select
+import shutil
 import signal
 import socket
 import subprocess
@@ -144,6 +145,26 @@ def report_of_two_sides():
     assert all(mine[r['path']] == r['difference_micros'] for r in plain['rows'])
     _, found = documents(inputs.report(ARGS.program, [os.path.join(inputs.EXAMPLE, f) for f in ('graph.pbtxt', 'run_meta_0')], 'r.html'))
     assert 'scope' in {x['name'] for x in found}
+
+
+def report_of_ranks():
+    """Traces that why takes for ranks of one job are one page with all files and the verdict about the job, as their folder is; two runs
+    are compared. --as overrides this."""
+    folder = inputs.words('workers')[0]
+    ranks = [os.path.join(folder, f) for f in sorted(os.listdir(folder))]
+    def of(*words):
+        return documents(inputs.report(ARGS.program, list(words), 'r.html'))[1]
+    expected = [(x['name'], [w for w in x['words'] if w != folder and w not in ranks]) for x in of(folder)]
+    found = of(*ranks)
+    assert [(x['name'], [w for w in x['words'] if w not in ranks]) for x in found] == expected
+    assert [x['words'] for x in found if x['name'] == 'why'] == [['why', r] for r in ranks]
+    job = next(x for x in found if x['name'] == 'job')
+    assert job['words'] == ['why', *ranks]
+    assert job['document']['causes'] == json.loads(program(*job['words'], '--top', '0', '-output', 'json'))['causes']
+    assert {x['name'] for x in of(*ranks, '--as=runs')} == {'diff'} == {x['name'] for x in of(ranks[0], ranks[0])}
+    more = [shutil.copy(ranks[0], 'copy%d.pt.trace.json' % i) for i in range(3)]
+    assert [x['words'] for x in of(*more) if x['name'] in ('job', 'steps')] == [['why', *more], *(['steps', m] for m in more)]
+    assert [x['words'] for x in of(*more[:2], '--as=ranks') if x['name'] == 'job'] == [['why', *more[:2], '--as=ranks']]
 
 
 def report_takes_flags():
@@ -339,7 +360,7 @@ def serve_answers_beside_idle_clients():
 
 
 def main():
-    tests = [report_has_the_commands_numbers, report_is_closed, report_of_two_sides, report_takes_flags, report_takes_flags_of_the_process, report_is_small, report_refuses, views_write_pages]
+    tests = [report_has_the_commands_numbers, report_is_closed, report_of_two_sides, report_of_ranks, report_takes_flags, report_takes_flags_of_the_process, report_is_small, report_refuses, views_write_pages]
     server = [serve_answers, serve_answers_for_workers, serve_reduces_slices, serve_refuses, serve_answers_heads, serve_survives, serve_ends_slow_requests, serve_answers_beside_idle_clients]
     if not has(ARGS.program, 'page'):
         print('skipped: no page in this build')

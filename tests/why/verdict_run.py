@@ -221,6 +221,20 @@ def clocks_are_aligned():
     assert answer['ranks']['clock_spread_ns'] == answer['ranks']['unmatched'] == 0 < answer['ranks']['collectives'], answer['ranks']
 
 
+def spans_are_no_ranks():
+    """Processes without device work, such as that of the profiler's own spans in each PyTorch trace, are not ranks."""
+    def with_spans(events, _):
+        timed = [e for e in events if 'ts' in e]
+        end = max(e['ts'] + e.get('dur', 0) for e in timed)
+        return events + [{'ph': 'X', 'cat': cat, 'pid': pid, 'tid': tid, 'name': name, 'ts': timed[0]['ts'], 'dur': end - timed[0]['ts']}
+                         for cat, pid, tid, name in (('Trace', 'Spans', 'PyTorch Profiler', 'PyTorch Profiler (0)'), ('cpu_op', 77, 77, 'worker'))]
+    right = why('slow_rank')
+    answer = json.loads(run('why', *changed_ranks(with_spans, range(len(files()['slow_rank']))), '-output', 'json'))
+    cases.equal(answer['ranks'], right['ranks'], 'ranks')
+    cases.equal([(c['id'], c['saved_ns'], c['where']) for c in answer['causes']],
+                [(c['id'], c['saved_ns'], c['where']) for c in right['causes']], 'causes')
+
+
 def collectives_of_a_step_are_matched_together():
     """A step of which a rank lacks a collective has no matches; its communication is counted."""
     def without_one(events, _):
@@ -881,7 +895,7 @@ def sample_is_up_to_date():
 
 TESTS = [sample_is_up_to_date, all_verdicts, commands_print_the_numbers, costs_and_savings_are_told_apart, healthy_traces_have_matrix_products, folders_of_ranks, what_if_saves_the_same,
          steps_are_chosen, usage_errors_come_first, gates, outputs,
-         clocks_are_aligned, collectives_of_a_step_are_matched_together,
+         clocks_are_aligned, spans_are_no_ranks, collectives_of_a_step_are_matched_together,
          contradicting_orders_end, ranks_are_missing, silent_communication_is_no_gap, runs_are_compared, different_programs_are_compared_with_a_warning, differences_have_causes, gates_of_steps,
          ranks_and_runs_are_told_apart, waits_for_unknown_events_are_noted,
          no_work_and_graphs_without_work, lost_records, no_whole_step, no_launches, unrecorded_process,

@@ -37,75 +37,119 @@ int64_t rank_number(const struct trace *t)
 	return -1;
 }
 
+bool files_are_runs(enum files_as as, size_t n, const int64_t *ranks)
+{
+	if (as != FILES_AS_AUTO)
+		return as == FILES_AS_RUNS;
+	return n == 2 && (ranks[0] < 0 || ranks[1] < 0 || ranks[0] == ranks[1]);
+}
+
 static uint32_t process_of(const struct depend *d, uint32_t node)
 {
 	return d->tracks[d->nodes.v[node].track].process;
 }
 
-/* True if no edge leads from one process to another. */
-static bool is_separate(const struct depend *d)
+/* The processes of a trace, in groups that edges connect. Slots are the processes, and a last one
+ * for tracks without a process. */
+struct process_groups {
+	const struct depend *d;
+	uint32_t *parent; /* indexed by slot: another slot of the group; itself in the first slot of
+	                     a group */
+	uint32_t *rank;   /* indexed by the first slot of a group: 1 + its rank; 0: none */
+	bool *works;      /* indexed by slot: true if it has device work */
+	uint32_t n;
+};
+
+static uint32_t slot_of(const struct process_groups *g, uint32_t node)
 {
-	for (uint32_t i = 0; i < d->nodes.n; i++)
-		for (uint32_t k = d->first_edge[i]; k < d->first_edge[i + 1]; k++)
-			if (process_of(d, i) != process_of(d, d->edges[k].from))
-				return false;
-	return true;
+	uint32_t process = process_of(g->d, node);
+
+	return process == ID_NONE ? g->n - 1 : process;
 }
 
-static struct job_rank *add_rank(
-        struct rank_group *x, uint32_t replay, uint32_t process, struct arena *a)
+/* Returns the first slot of the group of a slot. */
+static uint32_t group_of(const struct process_groups *g, uint32_t slot)
+{
+	while (g->parent[slot] != slot)
+		slot = g->parent[slot] = g->parent[g->parent[slot]];
+	return slot;
+}
+
+static void join_groups(struct process_groups *g, uint32_t slot, uint32_t other)
+{
+	uint32_t x = group_of(g, slot), y = group_of(g, other);
+
+	g->parent[x > y ? x : y] = x > y ? y : x;
+}
+
+/* Puts processes with an edge between them into one group. Device work without a process may belong
+ * to any process with device work, so it joins all of these. */
+static void find_groups(struct process_groups *g, const struct depend *d, struct arena *a)
+{
+	*g = (struct process_groups){ .d = d, .n = (uint32_t)d->t->processes.n + 1 };
+	g->parent = ARENA_ARRAY(a, g->n, uint32_t);
+	g->rank = ARENA_ARRAY(a, g->n, uint32_t);
+	g->works = ARENA_ARRAY(a, g->n, bool);
+	for (uint32_t i = 0; i < g->n; i++)
+		g->parent[i] = i;
+	for (uint32_t i = 0; i < d->nodes.n; i++) {
+		uint32_t slot = slot_of(g, i);
+		g->works[slot] |= !d->nodes.v[i].host;
+		for (uint32_t k = d->first_edge[i]; k < d->first_edge[i + 1]; k++)
+			if (process_of(d, i) != process_of(d, d->edges[k].from))
+				join_groups(g, slot, slot_of(g, d->edges[k].from));
+	}
+	for (uint32_t i = 0; i < g->n; i++)
+		if (g->works[i] && g->works[g->n - 1])
+			join_groups(g, i, g->n - 1);
+}
+
+static uint32_t add_rank(struct rank_group *x, uint32_t replay, uint32_t process, struct arena *a)
 {
 	const struct trace *t = x->replays[replay]->depend.t;
 	struct job_rank r = { .replay = replay, .process = process };
 
 	r.number = process == ID_NONE ? rank_number(t) : t->processes.v[process].rank;
+	r.order = ARENA_ARRAY(a, x->replays[replay]->depend.nodes.n, uint32_t);
 	VEC_PUSH(a, &x->ranks, r);
-	return &x->ranks.v[x->ranks.n - 1];
+	return (uint32_t)x->ranks.n;
 }
 
-/* Adds the nodes of a process, or of a whole trace, to a rank. */
-static void take_nodes(struct rank_group *x, struct job_rank *r, bool all, struct arena *a)
+static void take_node(struct rank_group *x, struct job_rank *r, uint32_t node)
 {
-	const struct depend *d = graph_of(x, r);
-	uint32_t *order = ARENA_ARRAY(a, d->nodes.n, uint32_t);
+	const struct depend_node *n = &graph_of(x, r)->nodes.v[node];
 
-	for (size_t i = 0; i < d->nodes.n; i++) {
-		const struct depend_node *n = &d->nodes.v[d->order[i]];
-		if (!all && process_of(d, d->order[i]) != r->process)
-			continue;
-		order[r->n++] = d->order[i];
-		if (n->host)
-			r->host = num_add(r->host, n->end - n->start);
-		else if (n->class != USAGE_COMMUNICATION)
-			r->device = num_add(r->device, n->end - n->start);
-	}
-	r->order = order;
+	r->order[r->n++] = node;
+	if (n->host)
+		r->host = num_add(r->host, n->end - n->start);
+	else if (n->class != USAGE_COMMUNICATION)
+		r->device = num_add(r->device, n->end - n->start);
 }
 
-/* Makes a rank of each process of a trace, or one rank of the whole trace. */
+/* Makes a rank of each group of processes that has device work. Other processes, such as that of a
+ * profiler's own spans, belong to no rank. Without device work, the whole trace is one rank. */
 static void find_ranks(struct rank_group *x, uint32_t replay, struct arena *a)
 {
 	const struct depend *d = &x->replays[replay]->depend;
-	size_t n = d->t->processes.n;
-	bool *worked = ARENA_ARRAY(a, n + 1, bool);
-	uint32_t processes = 0, last = ID_NONE;
+	uint32_t before = (uint32_t)x->ranks.n;
+	struct process_groups g;
 
-	for (uint32_t i = 0; i < d->nodes.n; i++) {
-		uint32_t process = process_of(d, i);
-		bool *at = &worked[process == ID_NONE ? n : process];
-		if (*at)
+	find_groups(&g, d, a);
+	for (uint32_t i = 0; i < g.n; i++) {
+		uint32_t *rank = &g.rank[group_of(&g, i)];
+		if (!g.works[i])
 			continue;
-		*at = true;
-		processes++;
-		last = process;
+		if (!*rank)
+			*rank = add_rank(x, replay, i < g.n - 1 ? i : ID_NONE, a);
+		else
+			x->ranks.v[*rank - 1].process = ID_NONE;
 	}
-	if (processes < 2 || worked[n] || !is_separate(d)) {
-		take_nodes(x, add_rank(x, replay, processes == 1 ? last : ID_NONE, a), true, a);
-		return;
+	uint32_t all = x->ranks.n == before ? add_rank(x, replay, ID_NONE, a) : 0;
+	for (size_t i = 0; i < d->nodes.n; i++) {
+		uint32_t rank = all ? all : g.rank[group_of(&g, slot_of(&g, d->order[i]))];
+		if (rank)
+			take_node(x, &x->ranks.v[rank - 1], d->order[i]);
 	}
-	for (uint32_t i = 0; i < n; i++)
-		if (worked[i])
-			take_nodes(x, add_rank(x, replay, i, a), false, a);
 }
 
 /* ---- collectives ---- */
@@ -471,6 +515,17 @@ static bool break_tie(struct group_going *g)
 	return false;
 }
 
+/* Gives the nodes of a replay their recorded times, which nodes outside all ranks keep. */
+static void take_recorded(const struct replay *x, struct replay_run *run)
+{
+	size_t bytes = x->depend.nodes.n * sizeof *run->times.start;
+
+	if (!bytes)
+		return;
+	memcpy(run->times.start, x->recorded.times.start, bytes);
+	memcpy(run->times.end, x->recorded.times.end, bytes);
+}
+
 static void go_all(struct group_going *g)
 {
 	size_t passed;
@@ -501,6 +556,7 @@ void rank_group_run(const struct rank_group *x, const struct replay_plan *plans,
 	for (size_t i = 0; i < x->n_replays; i++) {
 		g.factors[i] = replay_plan_factors(&plans[i]);
 		replay_begin(x->replays[i], &runs[i], a);
+		take_recorded(x->replays[i], &runs[i]);
 		runs[i].times.launch = g.factors[i].launch;
 	}
 	go_all(&g);

@@ -18,12 +18,13 @@
 
 #include "trace/pass/replay.h"
 
-/* A process with device work. Times are ticks. */
+/* A process with device work, and the processes that edges connect with it; or a whole trace
+ * without device work. Times are ticks. */
 struct job_rank {
-	uint32_t replay;       /* index of its trace */
-	uint32_t process;      /* index of the process in the trace */
-	int64_t number;        /* rank in the job, or -1 */
-	const uint32_t *order; /* nodes of the rank, each after the sources of its edges */
+	uint32_t replay;  /* index of its trace */
+	uint32_t process; /* index of its process with device work; ID_NONE: several, or unknown */
+	int64_t number;   /* rank in the job, or -1 */
+	uint32_t *order;  /* nodes of the rank, each after the sources of its edges */
 	size_t n;
 	bool aligned;
 	int64_t offset; /* offset to the clock of the first rank */
@@ -69,6 +70,13 @@ void rank_group_run(const struct rank_group *x, const struct replay_plan *plans,
 
 /* Returns the rank that a trace states, or -1. */
 int64_t rank_number(const struct trace *t);
+
+/* The meaning of several files. auto: ranks of one job if there are more than two files, or they
+ * state different ranks; otherwise two runs. */
+enum files_as { FILES_AS_AUTO, FILES_AS_RANKS, FILES_AS_RUNS };
+
+/* True if n files are runs to compare. ranks: the rank that each file states, or -1. */
+bool files_are_runs(enum files_as as, size_t n, const int64_t *ranks);
 
 /* Returns the label of a rank, "rank 3" or "process 4711"; in a. */
 struct str rank_label(const struct rank_group *x, const struct job_rank *r, struct arena *a);

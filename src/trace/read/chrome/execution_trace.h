@@ -62,6 +62,9 @@ struct run_process run_process_of_calls(struct str path, struct work *work);
  * the process id from the first op with a record function id. */
 struct run_process run_process_of_trace(struct str path, struct work *work);
 
+/* Returns the rank that the header of a Kineto trace states, or -1. */
+int64_t run_rank_in_header(struct str path, struct work *work);
+
 /* Returns the call of a record function, or NULL. */
 const struct et_call *execution_trace_call(const struct execution_trace *x, int64_t record);
 

@@ -151,9 +151,14 @@ struct run_process run_process_of_calls(struct str path, struct work *work)
 		search(path, find_pid_of_calls, work) };
 }
 
+int64_t run_rank_in_header(struct str path, struct work *work)
+{
+	return search(path, find_rank, work);
+}
+
 struct run_process run_process_of_trace(struct str path, struct work *work)
 {
-	int64_t rank = search(path, find_rank, work);
+	int64_t rank = run_rank_in_header(path, work);
 
 	return (struct run_process){ rank >= 0 ? rank : run_rank_in_path(path),
 		search(path, find_pid, work) };
