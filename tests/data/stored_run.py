@@ -36,7 +36,7 @@ COMMANDS = {'advice': 'advise ' + TF, 'checkpoint': "checkpoint {made}/model.ckp
             'phases': 'phases testdata/graphs/replay.pt.trace.json', 'roofline': 'roofline ' + TRAIN, 'steps': 'steps ' + TRAIN,
             'slices': None, 'summary': 'summary ' + TRAIN, 'top': 'top ' + TF, 'version': '--version', 'view': 'scope -max_depth 2 ' + TF,
             'what-if': 'what-if sync=0 ' + TRAIN, 'why': 'why ' + TRAIN, 'why-runs': 'why --as=runs ' + RANKS}
-UNSTORED = {'arrays', 'row'}  # parts of documents
+UNSTORED = {'arrays', 'names', 'row'}  # parts of documents and of reports
 
 
 def make_inputs(folder):

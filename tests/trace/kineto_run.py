@@ -673,7 +673,7 @@ def steps_without_work():
     equal([s['busy_ns'] for s in steps['steps']], [60000, 70000, 10000])
     equal(json.loads(program('what-if', 'host*1', path, '-step', '3', '-output', 'json')[0])['step_ns'], 10000)
     text = program('summary', path)[0]
-    assert '95.0us per step by marks, 110us by the device\'s work; median 90.0us, from 90.0us to 100us (2 of 3 steps; the other has no device work)' in text, text
+    assert '95.0us per step by marks, median 90.0us, from 90.0us to 100us (2 of 3 steps; the other has no device work); 110us by the device\'s work\n' in text, text
     assert ', sums over operations, mean of all 3 steps, also those without device work\n' in text, text
     text = program('steps', path)[0]
     assert 'Time per step, of the steps with device work:' in text and 'sums over' not in text, text
