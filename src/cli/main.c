@@ -200,7 +200,8 @@ static bool begin_words(struct session *s, struct run *r, bool *done)
 	if (f->help || r->argc == 1)
 		return show_help(s, r, &f->words);
 	const struct command *c = r->request.command;
-	if (c && (c->own_words || !cmd_in_session(c)) && options_want_help(c, &r->request.topics))
+	if (c && (c->own_words || c->run == run_help || !cmd_in_session(c)) &&
+	        options_want_help(c, &r->request.topics))
 		return show_help(s, r, &f->words);
 	if (c && !cmd_in_session(c))
 		return run_program(s, r);

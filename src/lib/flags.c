@@ -66,13 +66,13 @@ static bool take(struct session *s, int argc, char **argv, int *i, struct flags 
 	return option_set(s, &s->model_arena, flag, value, f);
 }
 
-/* True for a command such as record, whose arguments may be another program's command line. All
- * words after it belong to it. */
-static bool is_program_command(const struct session *s, struct str word)
+/* True for a command such as record, whose arguments may be another program's command line, and for
+ * help, which explains flags. All words after it belong to it. */
+static bool takes_all_words(const struct session *s, struct str word)
 {
 	const struct command *c = cmd_find(s, word);
 
-	return c && !cmd_in_session(c);
+	return c && (!cmd_in_session(c) || c->run == run_help);
 }
 
 bool flags_parse(struct session *s, int argc, char **argv, struct flags *f)
@@ -83,7 +83,7 @@ bool flags_parse(struct session *s, int argc, char **argv, struct flags *f)
 	for (const struct option *x = flag_options; x; x = option_next(x))
 		strs_add(&s->query_arena, &f->names, str_of(x->name));
 	for (int i = 1; i < argc; i++) {
-		rest |= !f->words.n && is_program_command(s, str_of(argv[i]));
+		rest |= !f->words.n && takes_all_words(s, str_of(argv[i]));
 		if (rest)
 			strs_add(&s->query_arena, &f->words, str_of(argv[i]));
 		else if (!take(s, argc, argv, &i, f))
