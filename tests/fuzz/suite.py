@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every fuzz target over its corpus."""
+"""Every fuzz target over its corpus, and every command over the files of the corpora."""
 import glob
 import os
 
@@ -19,4 +19,5 @@ def replay(name):
 
 
 TARGETS = [os.path.basename(s)[:-2] for s in sorted(glob.glob(os.path.join(ROOT, 'tests', 'fuzz', 'fuzz_*.c')))]
-STEPS = [Step('replay-' + name, 'deep covered', replay(name)) for name in TARGETS]
+STEPS = [Step('replay-' + name, 'deep covered', replay(name)) for name in TARGETS] + [
+    Step('fuzz-commands', 'deep', 'tests/fuzz/commands.py --program {bin}/tfprof')]
