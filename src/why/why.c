@@ -240,7 +240,6 @@ bool why_replay(const struct rank_group *job, enum why_id id, struct replay_run 
 
 /* ---- all causes ---- */
 
-#define PARTS      10  /* a difference of less than 1 / 10 is not worth a word */
 #define STEP_SHARE 0.5 /* the last device work must end after this part of the step */
 
 static int by_saved(const void *v, uint32_t a, uint32_t b)
@@ -249,6 +248,26 @@ static int by_saved(const void *v, uint32_t a, uint32_t b)
 	                         *y = (const struct why_finding *)v + b;
 
 	return (x->saved < y->saved) - (x->saved > y->saved);
+}
+
+/* Moves slow first steps before the host time that makes them slow: if both save the same, up to
+ * the error of the replay, all of that host time is in the first steps. */
+static void prefer_warmup(struct why *out)
+{
+	struct why_finding *v = out->found.v;
+	size_t at = 0;
+
+	while (at < out->found.n && v[at].id != WHY_warmup)
+		at++;
+	for (; at > 0 && at < out->found.n; at--) {
+		const struct why_finding f = v[at];
+		double apart = (double)num_sub(v[at - 1].saved, f.saved);
+		if ((v[at - 1].id != WHY_host_work && v[at - 1].id != WHY_launch_bound) ||
+		        apart > (double)out->step * WHY_LEAST_SHARE)
+			return;
+		v[at] = v[at - 1];
+		v[at - 1] = f;
+	}
 }
 
 /* Returns a reason for no verdict if most launches of graphs have no recorded work, because the
@@ -420,20 +439,23 @@ static struct str check_steps(const struct why_scene *s, struct arena *a)
 	return STR_NONE;
 }
 
-int64_t why_longer_trace(const struct why *w)
+bool why_is_part(const struct why *w, struct arena *a)
 {
+	struct sb all = sb_in(a), part = sb_in(a);
 	int64_t start, end;
 
+	if (why_is_per_step(w))
+		return false;
 	trace_window(w->x->depend.t, &start, &end);
-	return why_is_per_step(w) || w->step > num_sub(end, start) / PARTS * (PARTS - 1)
-	               ? 0
-	               : num_sub(end, start);
+	fmt_time(&all, trace_ns(w->x->depend.t, num_sub(end, start)));
+	fmt_time(&part, trace_ns(w->x->depend.t, w->step));
+	return !str_eq(sb_str(&all), sb_str(&part));
 }
 
 void why_put_window(struct sb *b, const struct why *w)
 {
 	sb_fmt(b, "the %s of ",
-	        why_longer_trace(w)   ? "window"
+	        why_is_part(w, b->a)  ? "window"
 	        : !why_is_per_step(w) ? "trace"
 	        : w->x->n_chosen == 1 ? "step"
 	                              : "mean step");
@@ -593,6 +615,7 @@ void why_find(const struct rank_group *job, struct why *out, struct arena *a)
 	for (int i = 0; i < WHY_IDS; i++)
 		examine(scenes, (enum why_id)i, out, a);
 	sort_array(a, out->found.v, out->found.n, sizeof *out->found.v, by_saved);
+	prefer_warmup(out);
 	while (out->reported < out->found.n &&
 	        (double)out->found.v[out->reported].saved > (double)out->step * WHY_LEAST_SHARE)
 		out->reported++;
