@@ -105,7 +105,7 @@ _tfprof_words()
 		COMPREPLY=($(compgen -W 'step time' -- "$cur")); return ;;
 	esac
 	case $cur in
-	--*) COMPREPLY=($(compgen -W "$own"'--profile_path= --graph_path= --run_meta_path= --op_log_path= --checkpoint_path= --recording= --step-nvtx= --step-kernel= --step-every= --step-merge= --keep-warmup --leaf= --merge= --tf-layout --process= --job= --gpu= --detail-steps= --max-memory= --recover --sample= --graph-capture= --guess-steps --assume_batch= --lazy-steps --color= --no-pager --help --interactive --version' -- "$cur"))
+	--*) COMPREPLY=($(compgen -W "$own"'--profile_path= --graph_path= --run_meta_path= --op_log_path= --checkpoint_path= --recording= --step-nvtx= --step-kernel= --step-every= --step-merge= --keep-warmup --leaf= --merge= --tf-layout --process= --job= --gpu= --detail-steps= --max-memory= --recover --sample= --graph-capture= --guess-steps --assume_batch= --lazy-steps --color= --width= --no-pager --help --interactive --version' -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
 	-*) COMPREPLY=($(compgen -W "$single"'-max_depth -min_bytes -min_peak_bytes -min_residual_bytes -min_output_bytes -min_micros -min_accelerator_micros -min_cpu_micros -min_params -min_float_ops -min_occurrence -step -order_by -account_type_regexes -start_name_regexes -trim_name_regexes -show_name_regexes -hide_name_regexes -account_displayed_op_only -select -output -device_regexes -viz -dump_to_file -o -top -rename -stats -at -by -max_workers -worker_regexes -align -bars -quiet -wide -full_names -source -source_path -max_values' -- "$cur")); return ;;
 	esac

@@ -66,6 +66,7 @@ complete -c tfprof -l guess-steps -d 'use calls that repeat as steps, if a trace
 complete -c tfprof -l assume_batch -x -d 'use N as the unknown first dimension of tensors, to count the float operations of a graph without an op log'
 complete -c tfprof -l lazy-steps -d 'read the file of a step when a command needs it'
 complete -c tfprof -l color -x -a 'auto always never' -d 'use colours; NO_COLOR and CLICOLOR_FORCE are respected'
+complete -c tfprof -l width -x -d 'lay out text for a terminal of N columns, in a pipe too; by default the width is that of the terminal, and a pipe has no limit'
 complete -c tfprof -l no-pager -d 'show long answers without a pager (PAGER, or less)'
 complete -c tfprof -l help -d 'print a short help, or the help for the command'
 complete -c tfprof -l interactive -d 'open the full-screen view of the files, as the command ui does; short; -i'

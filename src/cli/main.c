@@ -22,6 +22,8 @@
 #include "base/par.h"
 #include "model/input.h"
 
+#define COLUMNS_MAX 10000 /* limit of --width */
+
 enum { EXIT_DONE, EXIT_FAILED, EXIT_USAGE, EXIT_INPUT };
 
 struct run {
@@ -155,12 +157,13 @@ static bool load(struct session *s, struct run *r)
 	return ok;
 }
 
-static void take_comforts(struct run *r)
+static void take_comforts(struct session *s, struct run *r)
 {
 	const struct flags *f = &r->flags;
 
 	r->screen.pager = !f->no_pager;
 	r->screen.color = (enum term_color)f->color;
+	r->screen.width = s->width = f->width < COLUMNS_MAX ? (unsigned)f->width : COLUMNS_MAX;
 }
 
 /* Replaces the words by the command ui. */
@@ -182,7 +185,7 @@ static bool begin_words(struct session *s, struct run *r, bool *done)
 	*done = true;
 	if (!flags_parse(s, r->argc, r->argv, f))
 		return false;
-	take_comforts(r);
+	take_comforts(s, r);
 	if (f->interactive)
 		open_view(s, f);
 	if (f->version)

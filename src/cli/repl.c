@@ -15,8 +15,8 @@
 #include "cli/program.h"
 #include "cli/ui.h"
 
-/* Prints to standard error, where `filled` columns are already filled. For a terminal, wraps the
- * lines, and escapes characters that could control it. */
+/* Prints to standard error, where `filled` columns are already filled. For a terminal or a wanted
+ * width, wraps the lines, and escapes characters that could control it. */
 static void say(struct session *s, struct str text, size_t filled)
 {
 	struct sb b = sb_in(&s->query_arena);
@@ -24,12 +24,13 @@ static void say(struct session *s, struct str text, size_t filled)
 
 	if (!text.n)
 		return;
-	if (!isatty(STDERR_FILENO) || s->error.code == ERR_RESOURCE) {
+	if ((!isatty(STDERR_FILENO) && !s->width) || s->error.code == ERR_RESOURCE) {
 		fwrite(text.p, 1, text.n, stderr);
 		return;
 	}
-	bool utf8 = term_look(TERM_AUTO).utf8;
+	bool utf8 = s->width ? term_is_utf8() : term_look(TERM_AUTO).utf8;
 	term_size(STDERR_FILENO, &rows, &columns);
+	columns = s->width ? s->width : columns;
 	for (; text.n; filled = 0) {
 		size_t end = str_find_char(text, '\n');
 		letters_wrap(&b, str_sub(text, 0, end), filled, columns, utf8);

@@ -115,24 +115,39 @@ static bool take(void *user, const void *p, size_t n)
 	return true;
 }
 
+/* Returns the properties of the output. The width that the user wants replaces that of the
+ * terminal. */
+static struct term look(const struct screen *s)
+{
+	struct term t = term_look(s->color);
+
+	if (s->width) {
+		t.columns = s->width;
+		t.utf8 = term_is_utf8();
+	}
+	return t;
+}
+
 unsigned screen_columns(const struct screen *s)
 {
-	return s->layout.term.tty ? s->layout.term.columns : 0;
+	return s->layout.term.tty || s->width ? s->layout.term.columns : 0;
 }
 
 void screen_fit(const struct screen *s, struct opts *o)
 {
-	struct term t = term_look(s->color);
+	struct term t = look(s);
 	unsigned n = t.columns > TAKEN ? (t.columns - TAKEN) / WORKER : 0;
 
-	if (t.tty && t.columns && o->max_workers < 0 && n < WORKERS_MAX)
+	if ((t.tty || s->width) && o->output.kind == OUT_STDOUT && t.columns &&
+	        o->max_workers < 0 && n < WORKERS_MAX)
 		o->max_workers = n < WORKERS_MIN ? WORKERS_MIN : n;
 }
 
 struct sink *screen_begin(struct screen *s, const struct opts *o)
 {
-	layout_begin(&s->layout, term_look(s->color), o->wide || o->output.full_names, o->bars);
-	if (!s->layout.term.tty && !s->layout.term.color)
+	layout_begin(&s->layout, look(s), o->wide || o->output.full_names, o->bars);
+	if (!s->layout.term.tty && !s->layout.term.color &&
+	        !(s->width && o->output.kind == OUT_STDOUT))
 		return s->now = s->plain;
 	sink_flush(s->plain);
 	s->line = sb_in(&s->a);

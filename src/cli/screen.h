@@ -59,7 +59,8 @@ void layout_end(struct layout *l, struct sb *to);
 struct screen {
 	struct sink *plain; /* standard output */
 	enum term_color color;
-	bool pager;              /* true: a pager may be started */
+	unsigned width; /* columns for which the user wants text; 0: those of the terminal */
+	bool pager;     /* true: a pager may be started */
 	const atomic_bool *stop; /* once set, no more output is shown */
 	struct arena a;          /* memory of the current result */
 	struct layout layout;

@@ -130,6 +130,7 @@ struct flags {
 	struct str graph_capture;         /* file or folder with captures of graphs */
 	bool lazy_steps; /* run_meta is read when a command selects one of its steps */
 	int color;       /* enum term_color */
+	int64_t width;   /* columns of text; 0: those of the terminal */
 	bool no_pager;
 	bool help, version, interactive;
 	struct str baseline; /* file name or name of a baseline */

@@ -54,6 +54,7 @@ struct session {
 	struct arena opts_arena[2]; /* arenas of the current sticky options, and of the next ones */
 	unsigned opts_now;
 	unsigned columns; /* columns of the output terminal; 0: none */
+	unsigned width;   /* columns for which the user wants text; 0: those of the terminal */
 	struct opts sticky;
 	struct model model;
 	struct ingest *ingest;

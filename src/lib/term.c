@@ -36,8 +36,7 @@ static bool is_smart(void)
 	return name && *name && strcmp(name, "dumb") != 0;
 }
 
-/* True if the locale uses UTF-8. Does not set the locale, so numbers are unaffected. */
-static bool is_utf8(void)
+bool term_is_utf8(void)
 {
 	locale_t l = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
 	bool yes;
@@ -61,7 +60,7 @@ struct term term_look(enum term_color color)
 	if (color != TERM_AUTO)
 		t.color = color == TERM_ALWAYS;
 	if (t.tty || t.color) {
-		t.utf8 = is_utf8();
+		t.utf8 = term_is_utf8();
 		term_size(STDOUT_FILENO, &t.rows, &t.columns);
 	}
 	return t;

@@ -24,6 +24,9 @@ struct term {
  * CLICOLOR_FORCE. */
 struct term term_look(enum term_color color);
 
+/* True if the locale uses UTF-8. Does not set the locale, so numbers are unaffected. */
+bool term_is_utf8(void);
+
 /* Sets rows and columns to the size of the terminal fd; 0 if it is not a terminal. */
 void term_size(int fd, unsigned *rows, unsigned *columns);
 

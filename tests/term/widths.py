@@ -21,6 +21,7 @@ COMMANDS = ['summary', 'top', 'top -by occurrence', 'why', 'idle', 'critical', '
 FILES = ['traces/training.pt.trace.json.gz', 'traces/calls.json', 'traces/nsys.sqlite', 'traces/trace.xplane.pb', 'traces/trace.pftrace',
          'traces/rocprof_results.json', 'traces/onnxruntime.json', 'traces/cpu.pb.gz', 'traces/tensorrt_times.json', 'graphs/replay.pt.trace.json',
          'small/train.tfspool', 'memory/snapshot.pickle', 'flight/dump_0', 'example/profile_100', 'models/resnet']
+FILES_AT = 'testdata/'
 # Commands that take no file, or two; their lines are checked at 80 columns.
 WORDS = [['diff', 'testdata/example/profile_100', 'testdata/example/profile_100'], ['doctor'], ['scope', '-h'], ['op', '-h'], ['record', '-h'],
          ['help', 'code'], ['scope', '-output', 'WRONG', 'testdata/example/profile_100']]
@@ -81,8 +82,30 @@ def columns_leave():
     return bad
 
 
+def pipes():
+    """Returns what is wrong in pipes: COLUMNS does not matter, --width=N applies to text, notes and errors, and not to data."""
+    bad, profile = [], 'testdata/example/profile_100'
+
+    def piped(*words, errors=subprocess.STDOUT, **env):
+        p = subprocess.run([ARGS.program, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors,
+                           env=dict(os.environ, LC_ALL='C.UTF-8', **env))
+        return p.stdout.decode()
+    for words in (['op', profile], ['top', profile], ['kernels', FILES_AT + FILES[0]], ['why', FILES_AT + FILES[0]]):
+        bad += [] if piped(*words) == piped(*words, COLUMNS='40') else ['%s depends on COLUMNS' % words[0]]
+        for n in (60, 100):
+            bad += ['%s --width=%d: %s' % (words[0], n, x) for x in piped(*words, '--width=%d' % n).split('\n') if width(x) > n and not is_command(x)]
+        data = [piped(*words, '-output', 'json', *more, errors=subprocess.DEVNULL) for more in ([], ['--width=40'])]
+        bad += [] if data[0] == data[1] else ['%s -output json depends on --width' % words[0]]
+    bad += ['an error: ' + x for x in piped('scope', '-output', 'WRONG', profile, '--width=50').split('\n') if width(x) > 50]
+    return bad
+
+
 def main():
     passed = failed = 0
+    bad = pipes()
+    passed, failed = passed + (not bad), failed + bool(bad)
+    if bad:
+        print('pipes:\n  %s' % '\n  '.join(bad[:5]))
     bad = columns_leave()
     passed, failed = passed + (not bad), failed + bool(bad)
     if bad:
