@@ -179,7 +179,7 @@ class Batch:
         for name, rows in found.items():
             if len(rows):
                 self._rows.setdefault(name, []).append(rows)
-                self.bytes += rows.nbytes
+                self.bytes += rows.get_total_buffer_size()  # nbytes takes 40 times as long
 
     def take(self) -> Dict[str, Any]:
         """Returns {table: rows} and empties the batch. Dictionary columns become plain strings, because each file has
