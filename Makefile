@@ -77,7 +77,7 @@ NOT_HERE := $(if $(filter linux,$(SYSTEM)),src/cli/absent.c,$(ONLY_LINUX))
 PORT_SRC := $(sort $(wildcard src/port/$(SYSTEM)/*.c))
 PORT_PROGRAM := src/port/windows/windows_start.c
 PORT_FLAGS_windows := -Isrc/port/windows/include -include src/port/windows/windows_posix.h -DPCRE2_STATIC -DTFP_BUILD=1
-PORT_FLAGS_macos := -Isrc/port/macos/include -include src/port/macos/darwin.h
+PORT_FLAGS_macos := -Isrc/port/macos/include -include src/port/macos/macos_posix.h
 EXE := $(if $(filter windows,$(SYSTEM)),.exe)
 SHARED := $(or $(if $(filter windows,$(SYSTEM)),tfprof.dll),$(if $(filter macos,$(SYSTEM)),libtfprof.dylib),libtfprof.so)
 SHARED_LD_linux = -Wl,-soname,libtfprof.so.$(SOVERSION) -Wl,--version-script,src/lib/exports.map $(if $(SAN),,-Wl$(comma)-z$(comma)defs)
@@ -143,7 +143,7 @@ PC_PROGRAM := $(if $(filter 1,$(HAVE_LIBEDIT)),libedit) $(if $(filter 1,$(HAVE_N
 	$(if $(filter 1,$(HAVE_EVENT)),libevent_extra libevent_core)
 PC_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PC_LIB) $(PC_PROGRAM))
 LIBS := $(shell $(PKG_CONFIG) --libs $(PC_LIB)) $(if $(filter 1,$(HAVE_DEMANGLE)),$(HAVE_DEMANGLE_LIBS)) -lm
-PROGRAM_LIBS := $(if $(PC_PROGRAM),$(shell $(PKG_CONFIG) --libs $(PC_PROGRAM)))
+PROGRAM_LIBS := $(if $(strip $(PC_PROGRAM)),$(shell $(PKG_CONFIG) --libs $(PC_PROGRAM)))
 # The program contains snappy and libstdc++ if both have archives, because loading libstdc++.so takes more than a quarter of a
 # start. EMBED_CXX=0 links it with the shared libraries, as distributions need it.
 CXX_NAMES := $(if $(filter 1,$(HAVE_SNAPPY)),snappy) stdc++

@@ -3,8 +3,8 @@
 #
 # Builds programs and libraries that run on any Linux with glibc 2.17 or later, on any Linux with musl 1.2 or later, on macOS 11
 # or later, or on 64-bit Windows 10 or later:
-#   packaging/portable.sh x86_64|aarch64|x86_64-musl|aarch64-musl|x86_64-macos|aarch64-macos|x86_64-windows FILE...
-# FILE is a target of make below build/wheel/TARGET: out/tfprof, obj/gpu/program; obj/static/tfprof (musl) needs no library
+#   packaging/portable.sh TARGET FILE...
+# TARGET is a name in packaging/targets.txt, such as x86_64-musl. FILE is a target of make below build/wheel/TARGET: out/tfprof, obj/gpu/program; obj/static/tfprof (musl) needs no library
 # of the system. The compiler is zig's (ZIG=command, else the package ziglang of PyPI); the C libraries are built from the
 # sources in packaging/sources.txt and linked statically. Downloads and libraries are kept in build/wheel. zig also compiles
 # its C library, libc++ and compiler-rt, which takes more than a minute of CPU for each target: several clones can share them
@@ -14,19 +14,14 @@ set -eu
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 top=$PWD/build/wheel
 python=${PYTHON:-python3}
-glibc=2.17 ziglang=0.17.1
+ziglang=0.17.1
 name=${1-}
-case $name in
-x86_64 | aarch64) triple=$name-linux-gnu target=$name-linux-gnu.$glibc dynamic='' ;;
-x86_64-musl | aarch64-musl) triple=${name%-musl}-linux-musl target=$triple dynamic=-dynamic ;;
-x86_64-macos | aarch64-macos) triple=${name%-macos}-apple-darwin target=$name.11.0 dynamic='' ;;
-x86_64-windows) triple=x86_64-w64-mingw32 target=$name-gnu dynamic='' ;;
-*)
-	echo "packaging/portable.sh: unknown target '$name': x86_64 or aarch64, alone or with -musl or -macos, or x86_64-windows" \
-		"expected" >&2
+read -r triple target _ <<<"$(awk -v name="$name" '$1 == name { print $2, $3 }' packaging/targets.txt)"
+if [ -z "$triple" ] || [ $# -lt 2 ]; then
+	echo "packaging/portable.sh: a target and files expected, not '$*'; targets:" \
+		"$(awk '!/^#/ { printf " %s", $1 }' packaging/targets.txt)" >&2
 	exit 2
-	;;
-esac
+fi
 shift
 mkdir -p "$top"
 
@@ -66,8 +61,11 @@ case $name in
 *-windows) cp "$lib/libc/mingw/COPYING" "$here/libraries/licences/mingw-w64" ;;
 esac
 
-terminals=1
-case $name in *-macos | *-windows) terminals=0 ;; esac
+terminals=1 dynamic=''
+case $name in
+*-musl) dynamic=-dynamic ;;
+*-macos | *-windows) terminals=0 ;;
+esac
 # Probes would ask for libraries of this machine: all of them are there. No debugging information: files are small.
 for file in "$@"; do
 	link=$dynamic

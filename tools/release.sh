@@ -4,7 +4,7 @@
 # Makes the files of a release from the current commit, in build/dist/, and tests them:
 #   tools/release.sh [--without PART,...] VERSION [URL]
 #   tfprof-VERSION.tar.gz     the tracked files and generated/: builds without protoc, esbuild and Python
-#   python/                   source distribution for pip, and wheels for x86-64 and aarch64, with glibc and with musl
+#   python/                   source distribution for pip, and a wheel for each system in packaging/targets.txt
 #   programs/                 programs without dependencies
 #   debian/                   Debian packages for this processor
 #   image/                    container images, for podman load, docker load and skopeo
@@ -110,13 +110,15 @@ backend.build_sdist('$out/python')"
 
 # ---- what is built ----
 if with wheels; then
-	for target in x86_64 aarch64 x86_64-musl aarch64-musl; do
+	for target in $(awk '!/^#/ { print $1 }' packaging/targets.txt); do
 		step "wheel for $target" packaging/wheel.sh "$target"
 		cp "build/wheel/$(basename "$(tail -n 1 "$work/log")")" "$out/python/"
 	done
 	if with tests; then
 		for wheel in "$out"/python/*.whl; do
-			step "tests of ${wheel##*/}" python3 -B tests/wheel/run.py --wheel "$wheel"
+			tests=wheel
+			case $wheel in *-win_*.whl | *-macosx_*.whl) tests=port ;; esac
+			step "tests of ${wheel##*/}" python3 -B tests/$tests/run.py --wheel "$wheel"
 		done
 	fi
 fi

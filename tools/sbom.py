@@ -52,6 +52,7 @@ def runtime():
         yield package(name, None, 'Apache-2.0 WITH LLVM-exception', None, 'of zig %s, linked statically into wheels' % version)
     yield package('compiler-rt', None, 'MIT', None, 'of zig %s, linked statically into wheels' % version)
     yield package('musl', None, 'MIT', None, 'of zig %s, linked statically into programs and images' % version)
+    yield package('mingw-w64', None, 'ZPL-2.1', None, 'of zig %s, linked statically into wheels for Windows' % version)
 
 
 def modules(name='d3-scale'):

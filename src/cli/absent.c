@@ -9,16 +9,10 @@
 #include "cli/recording.h"
 #include "cli/serve.h"
 
-#ifdef _WIN32
-#define SYSTEM "Windows"
-#else
-#define SYSTEM "macOS"
-#endif
-
 static bool refuse(struct session *s, const struct request *r)
 {
 	return session_fail(s, ERR_FAILED,
-	        "%s is not built into this program for " SYSTEM
+	        "%s is not built into this program for " PORT_SYSTEM
 	        ": recording needs Linux; recordings from there can be read here",
 	        r->command->name);
 }

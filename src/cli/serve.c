@@ -3,6 +3,8 @@
  * tfprof serve: serves the page of a report over HTTP, only to this machine. One thread answers the
  * requests one after the other, each in its own session.
  */
+#include <stdio.h>
+
 #include "cli/program.h"
 #include "cli/serve.h"
 #include "export/page/html.h"
@@ -17,7 +19,6 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <signal.h>
-#include <stdio.h>
 #include <strings.h>
 #include <sys/resource.h>
 #include <sys/socket.h>

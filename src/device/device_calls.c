@@ -7,7 +7,7 @@
 #include "device/device_parts.h"
 #include "trace/pass/work_merge.h"
 
-#define OPEN_MAX 4096 /* maximum number of open calls */
+#define OPEN_CALLS_MAX 4096 /* maximum number of open calls */
 
 enum call_trait {
 	TRAIT_SYNC = 1,     /* the call always waits for work */
@@ -207,9 +207,9 @@ static void see_call(struct host_walk *w, const struct span *x)
 	 * end. */
 	count(&c, x->start, w->busy);
 	c.outlived = w->busy > c.end;
-	if (w->open.n >= OPEN_MAX)
+	if (w->open.n >= OPEN_CALLS_MAX)
 		close_ended(w, x->start);
-	if (w->open.n >= OPEN_MAX)
+	if (w->open.n >= OPEN_CALLS_MAX)
 		close_ended(w, UINT64_MAX);
 	VEC_PUSH(w->scratch, &w->open, c);
 }

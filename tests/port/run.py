@@ -5,6 +5,7 @@ system, what they export and, under wine, the answers of the program for Windows
 macOS.
 
     tests/port/run.py --program build/check/tfprof [--targets x86_64-windows,aarch64-macos,x86_64-macos] [NAME...]
+    tests/port/run.py --wheel FILE         tests a wheel that is built already
 """
 import argparse
 import base64
@@ -12,28 +13,38 @@ import csv
 import glob
 import hashlib
 import os
+import pty
 import re
+import select
 import shutil
-import struct
+import signal
 import subprocess
 import sys
 import tempfile
+import termios
+import time
+import tty
 import zipfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, 'tests', 'check'))
 import cases  # noqa: E402
+import macho  # noqa: E402
 import step  # noqa: E402
 from cases import Skip  # noqa: E402
 
 DATA = 'testdata/'
 PROFILE = DATA + 'example/profile_100'
-TAGS = {'x86_64-windows': 'win_amd64', 'aarch64-macos': 'macosx_11_0_arm64', 'x86_64-macos': 'macosx_11_0_x86_64'}
+with open(os.path.join(ROOT, 'packaging', 'targets.txt')) as targets:
+    TAGS = {row[0]: row[3] for row in map(str.split, targets) if row[0].endswith(('-windows', '-macos'))}
 # Libraries of every Windows 10 and every macOS 11.
 WINDOWS = re.compile(r'(api-ms-win-crt-[a-z]+-l1-1-0|KERNEL32|SHELL32|ADVAPI32|ntdll)\.dll', re.I)
 MACOS = {'/usr/lib/libSystem.B.dylib'}
 CPUS = {'aarch64-macos': 0x0100000c, 'x86_64-macos': 0x01000007}
-LC_LOAD_DYLIB, LC_BUILD_VERSION = 0xc, 0x32
+# Symbols that the linker adds to each file.
+MACOS_OWN = {'__mh_execute_header', '__mh_dylib_header', '___dso_handle'}
+# Tools for wheels, from the package index.
+TOOLS = ['check-wheel-contents==0.6.3', 'twine==7.0.0']
 COMMANDS = [['summary', PROFILE], ['scope', PROFILE, '-max_depth', '3'], ['op', PROFILE, '-select', 'micros,bytes', '-output', 'json'],
             ['code', PROFILE], ['graph', PROFILE, '-output', 'csv'], ['advise', PROFILE], ['help', 'all'], ['schema'],
             ['why', DATA + 'traces/trace.xplane.pb'], ['kernels', DATA + 'traces/nsys.sqlite'], ['steps', DATA + 'traces/trace.pftrace'],
@@ -63,15 +74,22 @@ def wine(t):
     return env
 
 
+def end_wine(t):
+    """Ends the services of wine, which write to its folder."""
+    if t.shell:
+        t.shell.communicate(timeout=600)
+        subprocess.run(['wineserver', '-k', '-w'], env=dict(os.environ, WINEPREFIX=os.path.join(t.folder, 'wine')), timeout=600)
+
+
 def extracted(t, target):
-    """Returns {base name: path} of the files of a wheel."""
+    """Returns {base name: path} of the package and the program in a wheel."""
     if target not in t.wheels:
         raise Skip('%s is not among --targets' % target)
     folder = os.path.join(t.folder, target)
     if not os.path.exists(folder):
         with zipfile.ZipFile(t.wheels[target]) as z:
             z.extractall(folder)
-    return {os.path.basename(p): p for p in glob.glob(folder + '/**', recursive=True) if os.path.isfile(p)}
+    return {os.path.basename(p): p for p in glob.glob(folder + '/tfprof/*') + glob.glob(folder + '/*.data/scripts/*')}
 
 
 def declared():
@@ -113,34 +131,37 @@ def windows_imports(t):
     assert found == declared() and len(re.findall(r'^\s+\[', table, re.M)) == len(found), found ^ declared()
 
 
-def load_commands(path, cpu):
-    """Returns the libraries that a Mach-O file loads, and the oldest system that it runs on."""
-    with open(path, 'rb') as f:
-        data = f.read()
-    magic, kind, _, _, count = struct.unpack_from('<5I', data)
-    assert (magic, kind) == (0xfeedfacf, cpu), (path, hex(magic), hex(kind))
-    at, needed, oldest = 32, set(), None
-    for _ in range(count):
-        command, size = struct.unpack_from('<2I', data, at)
-        if command == LC_LOAD_DYLIB:
-            name = at + struct.unpack_from('<I', data, at + 8)[0]
-            needed.add(data[name:data.index(b'\0', name)].decode())
-        elif command == LC_BUILD_VERSION:
-            oldest = struct.unpack_from('<I', data, at + 12)[0] >> 16
-        at += size
-    return needed, oldest
-
-
-def macos_imports(t):
-    """Programs and libraries for macOS are for the processor of their wheel and for macOS 11, and need libSystem only."""
+def macos_files(t):
+    """Programs and libraries for macOS are for the processor of their wheel and for macOS 11, need libSystem only, and export the
+    public functions only. Those for arm64, which the system does not start otherwise, have a valid signature."""
     targets = [x for x in t.wheels if x in CPUS]
     if not targets:
         raise Skip('no target for macOS is among --targets')
     for target in targets:
         files = extracted(t, target)
-        for name in ('tfprof', 'libtfprof.dylib'):
-            needed, oldest = load_commands(files[name], CPUS[target])
-            assert needed == MACOS and oldest == 11, (target, name, needed, oldest)
+        for name, public, path in (('tfprof', set(), None), ('libtfprof.dylib', declared(), '@rpath/libtfprof.dylib')):
+            file = macho.MachO(files[name])
+            assert (file.cpu, file.needed, file.name, file.oldest) == (CPUS[target], MACOS, path, 11), (target, name, vars(file))
+            assert set(file.exports) - MACOS_OWN == {'_' + n for n in public}, (target, name, file.exports)
+            if target == 'aarch64-macos':
+                file.check_signature()
+
+
+def tools(t):
+    """check-wheel-contents and twine find nothing."""
+    here = os.getcwd()
+    os.chdir(ROOT)
+    try:
+        python, missing = step.scratch_python('venv-port', TOOLS)
+    finally:
+        os.chdir(here)
+    if missing:
+        raise Skip(missing.note)
+    folder = os.path.join(ROOT, os.path.dirname(python))
+    for wheel in t.wheels.values():
+        words = [[folder + '/check-wheel-contents', wheel], [folder + '/twine', 'check', '--strict', wheel]]
+        for p in map(run, words):
+            assert p.returncode == 0, (p.args, p.stdout, p.stderr)
 
 
 def both(t, words, env, **more):
@@ -175,6 +196,102 @@ def paths(t):
             text = f.read()
         assert text.startswith(b'path,') and b'\r' not in text, text[:200]
         os.unlink(folder + '/ä.csv')
+
+
+def long_paths(t):
+    """Paths with blanks that are longer than 260 characters can be read, listed, expanded and written."""
+    env = wine(t)
+    program = extracted(t, 'x86_64-windows')['tfprof.exe']
+    folder = os.path.join(os.getcwd(), *['a folder with a long name %02d %s' % (i, 'x' * 60) for i in range(4)])
+    os.makedirs(folder)
+    shutil.copy(os.path.join(ROOT, PROFILE), folder + '/profile 100')
+    inside = 'Z:' + folder.replace('/', '\\')
+    assert len(inside) > 260
+    expected = run([t.program, 'scope', PROFILE, '-output', 'csv']).stdout
+    for name in ('profile 100', 'PROFILE*'):
+        p = run(['wine', program, 'scope', inside + '\\' + name, '-output', 'csv:outfile=' + inside + '\\a b.csv'], env=env)
+        assert p.returncode == 0, p
+        with open(folder + '/a b.csv', 'rb') as f:
+            assert f.read() == expected
+        os.unlink(folder + '/a b.csv')
+    assert os.listdir(folder) == ['profile 100'], os.listdir(folder)
+
+
+def programs(t):
+    """The prompt passes answers to programs in PATH, and starts none of the current folder."""
+    env = wine(t)
+    program = extracted(t, 'x86_64-windows')['tfprof.exe']
+    shutil.copy(program, 'planted.exe')
+    for line, status, part in ((b'op | find "MatMul"\n', 0, b'MatMul'), (b'op | planted --version\n', 1, b'No such file or directory')):
+        p = subprocess.run(['wine', program, os.path.join(ROOT, PROFILE)], input=line, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                           timeout=600)
+        assert p.returncode == status and part in p.stdout, (line, p)
+
+
+class Console:
+    """A program in a console of wine, which is shown in a terminal of 100 columns."""
+
+    def __init__(self, words, env):
+        self.pid, self.terminal = pty.fork()
+        if self.pid == 0:
+            os.execvpe(words[0], words, env)
+        tty.setraw(self.terminal)  # wine sets this for each line, after the prompt is shown
+        termios.tcsetwinsize(self.terminal, (40, 100))
+        self.seen = ''
+
+    def read(self, seconds):
+        """Adds what is shown within the time to self.seen. False: the program has closed the terminal."""
+        if select.select([self.terminal], [], [], seconds)[0]:
+            try:
+                self.seen += os.read(self.terminal, 65536).decode('utf-8', 'replace')
+            except OSError:
+                return False
+        self.seen = re.sub(r'\x1b\[[?0-9;]*[A-Za-z]', '', self.seen)
+        return True
+
+    def expect(self, text):
+        """Waits for the text, and returns what was shown until then."""
+        end = time.monotonic() + 120
+        while text not in self.seen and time.monotonic() < end and self.read(0.1):
+            pass
+        assert text in self.seen, (text, self.seen[-3000:])
+        seen, self.seen = self.seen, ''
+        return seen
+
+    def type(self, text):
+        os.write(self.terminal, text.encode())
+
+    def end(self):
+        """Returns the status of the program, which is killed after a time."""
+        end = time.monotonic() + 60
+        while time.monotonic() < end and self.read(0.1):
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                break
+        else:
+            os.kill(self.pid, signal.SIGKILL)
+            status = os.waitpid(self.pid, 0)[1]
+        os.close(self.terminal)
+        return status
+
+
+def console(t):
+    """In a console, typed lines are read as UTF-8, answers have the width of the console, and Ctrl-Z ends the program."""
+    cases.need_terminal()
+    os.makedirs('測定')
+    c = Console(['wine', extracted(t, 'x86_64-windows')['tfprof.exe'], os.path.join(ROOT, PROFILE)], dict(wine(t), TERM='xterm'))
+    try:
+        c.expect('tfprof>')
+        c.type('op -output csv:outfile=測定/ä.csv\r')
+        c.expect('tfprof>')
+        c.type('help op\r')
+        text = c.expect('tfprof>')
+        c.type('\x1a\r')
+    finally:
+        status = c.end()
+    width = max(len(line.rstrip()) for line in text.split('\n'))
+    assert 80 < width <= 100, (width, text)
+    assert status == 0 and os.listdir('測定') == ['ä.csv'], (status, os.listdir('測定'))
 
 
 def session(t):
@@ -240,23 +357,28 @@ def main():
     p = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     p.add_argument('--program', default=os.path.join(ROOT, 'build/check/tfprof'), type=os.path.abspath)
     p.add_argument('--targets', default=','.join(TAGS))
+    p.add_argument('--wheel', action='append', default=[], type=os.path.abspath, help='test this wheel, which is built already')
     p.add_argument('names', nargs='*')
     t = p.parse_args()
     t.shell = None  # a program that runs under wine until the end
-    with tempfile.TemporaryDirectory() as t.folder:
-        try:
+    t.folder = tempfile.mkdtemp()
+    try:
+        if t.wheel:
+            t.wheels = {next(x for x, tag in TAGS.items() if path.endswith(tag + '.whl')): path for path in t.wheel}
+        else:
             t.wheels = {x: build(x, t.folder) for x in t.targets.split(',')}
-        except Skip as e:
-            print('skipped: %s\n0 passed, 0 failed, 1 skipped' % e)
-            return 0
-        except AssertionError as e:
-            print('%s\n0 passed, 1 failed, 0 skipped' % e)
-            return 1
-        status = cases.run([f for f in (wheels, windows_imports, macos_imports, answers, paths, session, left_out, library, recorded)
-                            if not t.names or f.__name__ in t.names], t)
-        if t.shell:
-            t.shell.communicate(timeout=600)
-        return status
+        return cases.run([f for f in (wheels, tools, windows_imports, macos_files, answers, paths, long_paths, programs, console, session,
+                                      left_out, library, recorded) if not t.names or f.__name__ in t.names], t)
+    except Skip as e:
+        print('skipped: %s\n0 passed, 0 failed, 1 skipped' % e)
+        return 0
+    except AssertionError as e:
+        print('%s\n0 passed, 1 failed, 0 skipped' % e)
+        return 1
+    finally:
+        end_wine(t)
+        shutil.rmtree(t.folder, ignore_errors=True)
+
 
 
 if __name__ == '__main__':

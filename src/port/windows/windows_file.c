@@ -112,7 +112,7 @@ static int open_wide(const wchar_t *path, int flags)
 	if ((flags & (O_CREAT | O_TRUNC | O_EXCL)) == (O_CREAT | O_TRUNC))
 		how = CREATE_ALWAYS;
 	if (flags & O_APPEND)
-		access = FILE_APPEND_DATA | SYNCHRONIZE;
+		access = FILE_APPEND_DATA | FILE_READ_ATTRIBUTES | SYNCHRONIZE;
 	return descriptor(
 	        CreateFileW(path, access, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
 	                NULL, how, FILE_ATTRIBUTE_NORMAL | FILE_FLAG_BACKUP_SEMANTICS, NULL),
@@ -231,29 +231,6 @@ int64_t port_lseek(int fd, int64_t at, int from)
 	return SetFilePointerEx(h, offset, &to, (DWORD)from) ? to.QuadPart : port_fail();
 }
 
-ssize_t port_getline(char **line, size_t *cap, FILE *f)
-{
-	size_t n = 0;
-
-	for (int c; (c = getc(f)) != EOF;) {
-		if (n + 2 > *cap) {
-			size_t more = *cap ? 2 * *cap : 128;
-			char *p = realloc(*line, more);
-			if (!p)
-				return -1;
-			*line = p;
-			*cap = more;
-		}
-		(*line)[n++] = (char)c;
-		if (c == '\n')
-			break;
-	}
-	if (!n)
-		return -1;
-	(*line)[n] = 0;
-	return (ssize_t)n;
-}
-
 /* ---- status ---- */
 
 static struct timespec time_of(FILETIME t)
@@ -355,7 +332,8 @@ int port_faccessat(int folder, const char *path, int mode, int flags)
 	(void)flags;
 	if (a == INVALID_FILE_ATTRIBUTES) {
 		rc = wide ? port_fail() : -1;
-	} else if ((mode & W_OK) && (a & FILE_ATTRIBUTE_READONLY)) {
+	} else if ((mode & W_OK) && (a & FILE_ATTRIBUTE_READONLY) &&
+	           !(a & FILE_ATTRIBUTE_DIRECTORY)) { /* folders can be written all the same */
 		errno = EACCES;
 		rc = -1;
 	}

@@ -81,6 +81,12 @@ static bool has_wildcard(const char *p, size_t n)
 	return false;
 }
 
+/* Returns a letter in lower case: names of files do not differ in case only. */
+static unsigned char folded(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (unsigned char)(c - 'A' + 'a') : (unsigned char)c;
+}
+
 /* Matches a character with the set at *p, after its '['; *p moves after the set. False also if the
  * set has no end. */
 static bool in_set(const char **p, const char *end, char c)
@@ -95,8 +101,7 @@ static bool in_set(const char **p, const char *end, char c)
 			high = s[1];
 			s += 2;
 		}
-		found |= (unsigned char)low <= (unsigned char)c &&
-		         (unsigned char)c <= (unsigned char)high;
+		found |= folded(low) <= folded(c) && folded(c) <= folded(high);
 	}
 	if (s == end)
 		return false;
@@ -134,7 +139,7 @@ static bool matches(const char *p, const char *end, const char *name)
 		} else if (p < end && *p == '[' && in_set(&set, end, *name)) {
 			p = set;
 			name++;
-		} else if (p < end && *p != '[' && *p == *name) {
+		} else if (p < end && *p != '[' && folded(*p) == folded(*name)) {
 			p++;
 			name++;
 		} else if (star) {

@@ -34,7 +34,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PATH_OTHER_SLASH '\\' /* also separates the parts of a path (io/paths.c) */
+#define PORT_SYSTEM      "Windows" /* in messages */
+#define PATH_OTHER_SLASH '\\'      /* also separates the parts of a path (io/paths.c) */
 #ifndef NAME_MAX
 #define NAME_MAX 255
 #endif

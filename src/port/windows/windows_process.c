@@ -152,39 +152,70 @@ static void set_new(char *const *environment)
 	free(name);
 }
 
+/* Returns the path of a program, from malloc, or NULL with errno set. Searches only the folders of
+ * PATH: the system itself would begin with the current folder, which may belong to anybody. */
+static wchar_t *find_program(const char *name)
+{
+	const bool has_folder = strpbrk(name, "/\\:") != NULL;
+	const wchar_t *folders = has_folder ? NULL : _wgetenv(L"PATH");
+	wchar_t *wide = port_wide_path(name), *path = malloc(WIDE_MAX * sizeof *path);
+	DWORD n = 0;
+
+	if (wide && path && (has_folder || folders))
+		n = SearchPathW(folders, wide, L".exe", WIDE_MAX, path, NULL);
+	free(wide);
+	if (n && n < WIDE_MAX)
+		return path;
+	free(path);
+	errno = ENOENT;
+	return NULL;
+}
+
+/* Starts a program, which reads from `in`. Returns 0 or an error number. */
+static int start_program(const wchar_t *path, wchar_t *line, HANDLE in, HANDLE *started)
+{
+	STARTUPINFOW start = { .cb = sizeof start, .dwFlags = STARTF_USESTDHANDLES };
+	PROCESS_INFORMATION made;
+	int error = 0;
+
+	start.hStdOutput = GetStdHandle(STD_OUTPUT_HANDLE);
+	start.hStdError = GetStdHandle(STD_ERROR_HANDLE);
+	if (!DuplicateHandle(GetCurrentProcess(), in, GetCurrentProcess(), &start.hStdInput, 0,
+	            TRUE, DUPLICATE_SAME_ACCESS)) {
+		port_fail();
+		return errno;
+	}
+	if (CreateProcessW(path, line, NULL, NULL, TRUE, 0, NULL, NULL, &start, &made)) {
+		CloseHandle(made.hThread);
+		*started = made.hProcess;
+	} else {
+		port_fail();
+		error = errno;
+	}
+	CloseHandle(start.hStdInput);
+	return error;
+}
+
 int posix_spawnp(pid_t *pid, const char *name, const posix_spawn_file_actions_t *files,
         const posix_spawnattr_t *how, char *const *argv, char *const *environment)
 {
-	STARTUPINFOW start = { .cb = sizeof start, .dwFlags = STARTF_USESTDHANDLES };
 	struct program_line *line = calloc(1, sizeof *line);
-	PROCESS_INFORMATION made;
-	HANDLE in = port_handle(files->in);
-	bool ok = line && in != INVALID_HANDLE_VALUE;
+	wchar_t *path = line ? find_program(name) : NULL;
+	HANDLE in = path ? port_handle(files->in) : INVALID_HANDLE_VALUE, started = NULL;
+	int error = !line ? ENOMEM : in == INVALID_HANDLE_VALUE ? errno : 0;
 
-	(void)name;
 	(void)how;
-	for (size_t i = 0; ok && argv[i]; i++)
-		ok = put_word(line, argv[i]);
-	if (ok)
-		ok = DuplicateHandle(GetCurrentProcess(), in, GetCurrentProcess(), &start.hStdInput,
-		        0, TRUE, DUPLICATE_SAME_ACCESS);
-	if (!ok) {
-		free(line);
-		return ENOMEM;
+	for (size_t i = 0; !error && argv[i]; i++)
+		if (!put_word(line, argv[i]))
+			error = errno;
+	if (!error) {
+		set_new(environment);
+		error = start_program(path, line->text, in, &started);
 	}
-	set_new(environment);
-	start.hStdOutput = GetStdHandle(STD_OUTPUT_HANDLE);
-	start.hStdError = GetStdHandle(STD_ERROR_HANDLE);
-	ok = CreateProcessW(NULL, line->text, NULL, NULL, TRUE, 0, NULL, NULL, &start, &made);
-	if (!ok)
-		port_fail();
-	CloseHandle(start.hStdInput);
+	free(path);
 	free(line);
-	if (!ok)
-		return errno;
-	CloseHandle(made.hThread);
-	*pid = (pid_t)(intptr_t)made.hProcess;
-	return 0;
+	*pid = (pid_t)(intptr_t)started;
+	return error;
 }
 
 pid_t waitpid(pid_t pid, int *status, int flags)

@@ -105,20 +105,23 @@ char *port_narrow(const wchar_t *text)
 	return to;
 }
 
-/* Returns the absolute form of a long path, which functions of the system take without a limit. */
+/* Returns the absolute form of a long path, which functions of the system take without a limit:
+ * "\\?\C:\..." or, for a share, "\\?\UNC\server\...". */
 static wchar_t *without_limit(wchar_t *path)
 {
-	static const wchar_t mark[] = L"\\\\?\\";
-	DWORD n = GetFullPathNameW(path, 0, NULL, NULL);
+	const bool share = wcsncmp(path, L"\\\\", 2) == 0;
+	const wchar_t *mark = share ? L"\\\\?\\UNC" : L"\\\\?\\";
 	size_t marked = wcslen(mark);
+	DWORD n = GetFullPathNameW(path, 0, NULL, NULL);
 	wchar_t *to = n ? malloc((n + marked) * sizeof *to) : NULL;
 
-	if (!to || wcsncmp(path, L"\\\\", 2) == 0) { /* a share has a form of its own */
+	if (!to || wcsncmp(path, L"\\\\?\\", 4) == 0 || wcsncmp(path, L"\\\\.\\", 4) == 0) {
 		free(to);
 		return path;
 	}
-	memcpy(to, mark, sizeof mark);
-	GetFullPathNameW(path, n, to + marked, NULL);
+	/* The mark of a share replaces the first '\'. */
+	GetFullPathNameW(path, n, to + marked - share, NULL);
+	memcpy(to, mark, marked * sizeof *to);
 	free(path);
 	return to;
 }
@@ -419,7 +422,8 @@ static const struct {
 	{ 0x1100, 0x115f, 2 }, { 0x200b, 0x200f, 0 }, { 0x20d0, 0x20ff, 0 }, { 0x2e80, 0x303e, 2 },
 	{ 0x3041, 0xa4cf, 2 }, { 0xac00, 0xd7a3, 2 }, { 0xf900, 0xfaff, 2 }, { 0xfe00, 0xfe0f, 0 },
 	{ 0xfe20, 0xfe2f, 0 }, { 0xfe30, 0xfe6f, 2 }, { 0xff00, 0xff60, 2 }, { 0xffe0, 0xffe6, 2 },
-	{ 0x1f300, 0x1f64f, 2 }, { 0x1f900, 0x1f9ff, 2 }, { 0x20000, 0x3fffd, 2 } };
+	{ 0x1f300, 0x1f64f, 2 }, { 0x1f680, 0x1f6ff, 2 }, { 0x1f900, 0x1f9ff, 2 },
+	{ 0x20000, 0x3fffd, 2 } };
 
 int port_wcwidth(int32_t c)
 {

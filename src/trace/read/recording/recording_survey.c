@@ -6,7 +6,7 @@
 #include "base/sort.h"
 #include "trace/read/recording/recording_internal.h"
 
-#define OPEN_MAX 128 /* open ranges on a thread; deeper ranges are only counted */
+#define OPEN_RANGES_MAX 128 /* open ranges on a thread; deeper ranges are only counted */
 #define CLOCK_STEP                                                                                 \
 	(int64_t)1000000000 /* ns; readings closer than this are not used to estimate the drift */
 
@@ -100,7 +100,7 @@ static void push_range(
 		.domain = g->domain, .range = range, .since = g->time, .resumed = g->time
 	};
 
-	if (t->open.n == OPEN_MAX) {
+	if (t->open.n == OPEN_RANGES_MAX) {
 		t->too_deep++;
 		return;
 	}

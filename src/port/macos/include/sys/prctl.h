@@ -1,4 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The compiler has included port/macos/darwin.h, which has the function of this header.
+ * The compiler has included port/macos/macos_posix.h, which has the function of this header.
  */

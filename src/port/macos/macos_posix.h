@@ -3,8 +3,8 @@
  * The functions of Linux that the sources use and that macOS lacks. The compiler includes this file
  * before each source file of a build for macOS, so that the sources are the same on all systems.
  */
-#ifndef TFPROF_PORT_MACOS_DARWIN_H
-#define TFPROF_PORT_MACOS_DARWIN_H
+#ifndef TFPROF_PORT_MACOS_POSIX_H
+#define TFPROF_PORT_MACOS_POSIX_H
 
 #include <locale.h>
 #include <math.h>
@@ -12,6 +12,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <xlocale.h>
+
+#define PORT_SYSTEM "macOS" /* in messages */
 
 #define st_mtim st_mtimespec
 
