@@ -549,27 +549,6 @@ static inline const char *find_quote(const char *p, const char *end)
 	return p;
 }
 
-/* Returns the first quote or bracket, or end. */
-static inline const char *find_nested(const char *p, const char *end)
-{
-#ifdef __SSE2__
-	const __m128i quote = _mm_set1_epi8('"'), lower = _mm_set1_epi8(' ');
-	const __m128i open = _mm_set1_epi8('{'), close = _mm_set1_epi8('}');
-
-	for (; end - p >= 16; p += 16) {
-		__m128i x = _mm_loadu_si128((const __m128i *)(const void *)p);
-		__m128i y = _mm_or_si128(x, lower); /* '[' becomes '{', ']' becomes '}' */
-		unsigned mask = (unsigned)_mm_movemask_epi8(_mm_or_si128(_mm_cmpeq_epi8(x, quote),
-		        _mm_or_si128(_mm_cmpeq_epi8(y, open), _mm_cmpeq_epi8(y, close))));
-		if (mask)
-			return p + __builtin_ctz(mask);
-	}
-#endif
-	while (p < end && *p != '"' && (*p | ' ') != '{' && (*p | ' ') != '}')
-		p++;
-	return p;
-}
-
 /* State while skipping a value, which may continue in another window. */
 struct json_skip {
 	unsigned depth;
@@ -597,6 +576,62 @@ static inline bool close_bracket(struct json_skip *k, char c)
 	return true;
 }
 
+/* Skips blocks of 16 bytes inside brackets. Stops after the last bracket of the value, or where
+ * skip_on has to look at single bytes: near the end, at a backslash, at a bracket that does not
+ * match or that is nested too deeply. */
+static inline const char *skip_blocks(struct json_skip *k, const char *p, const char *end)
+{
+#ifdef __SSE2__
+	const __m128i quote = _mm_set1_epi8('"'), slash = _mm_set1_epi8('\\');
+	const __m128i open = _mm_set1_epi8('{'), close = _mm_set1_epi8('}');
+	unsigned inside = k->in_string ? 0xffff : 0;
+
+	for (; end - p >= 16; p += 16) {
+		__m128i x = _mm_loadu_si128((const __m128i *)(const void *)p);
+		/* '[' becomes '{', ']' becomes '}' */
+		__m128i y = _mm_or_si128(x, _mm_set1_epi8(' '));
+		unsigned text = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(x, quote));
+		unsigned mask = (unsigned)_mm_movemask_epi8(
+		        _mm_or_si128(_mm_cmpeq_epi8(y, open), _mm_cmpeq_epi8(y, close)));
+
+		if (_mm_movemask_epi8(_mm_cmpeq_epi8(x, slash)))
+			break;
+		text ^= text << 1; /* a bit is set if the quotes up to it are an odd number */
+		text ^= text << 2;
+		text ^= text << 4;
+		text ^= text << 8;
+		text = (text ^ inside) & 0xffff;
+		for (mask &= ~text; mask; mask &= mask - 1) {
+			const char *at = p + __builtin_ctz(mask);
+			bool opens = (*at | ' ') == '{', good = k->depth < JSON_IN_DEPTH_MAX;
+
+			if (opens && good)
+				open_bracket(k, *at);
+			else if (!opens)
+				good = close_bracket(k, *at);
+			if (!good || !k->depth) {
+				k->in_string = false;
+				return good ? at + 1 : at;
+			}
+		}
+		inside = text >> 15 ? 0xffff : 0;
+	}
+	k->in_string = inside != 0;
+#else
+	(void)k;
+	(void)end;
+#endif
+	return p;
+}
+
+/* Returns the first quote or bracket, or end. */
+static inline const char *find_nested(const char *p, const char *end)
+{
+	while (p < end && *p != '"' && (*p | ' ') != '{' && (*p | ' ') != '}')
+		p++;
+	return p;
+}
+
 /* Returns true when the value has ended, just before *p. Otherwise *p is the end of the window, the
  * bracket that is nested too deeply, or (k->bad) the place where the value is malformed. Never
  * stops inside an escape. */
@@ -605,6 +640,13 @@ static bool skip_on(struct json_skip *k, const char **p, const char *end)
 	const char *q = *p;
 
 	while (q < end) {
+		if (k->depth) {
+			q = skip_blocks(k, q, end);
+			if (!k->depth)
+				goto done;
+			if (q == end)
+				break;
+		}
 		if (k->in_string) {
 			q = find_quote(q, end);
 			if (end - q < 2 && (q == end || *q == '\\'))

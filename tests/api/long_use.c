@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Long use: sessions opened, asked and closed again and again; one session handed from thread to
- * thread; all the while cancelled from a signal handler at odd moments. In the end as much memory
- * and as many descriptors as after the first thousand.
- *   long_use PROFILE ROUNDS     of a thousand or fewer nothing is measured
+ * Long use: opens, queries and closes sessions many times, and passes one session from thread to
+ * thread, while a signal handler cancels calls at random times. At the end, memory and descriptors
+ * must be as after the first thousand rounds. long_use PROFILE ROUNDS     of a thousand or fewer
+ * nothing is measured
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -17,7 +17,7 @@
 
 #include <tfprof/tfprof.h>
 
-#define SETTLED 1000         /* rounds until everything has its size */
+#define SETTLED 1000         /* rounds until all memory has reached its size */
 #define SLACK   (4096 << 10) /* bytes that the C library may keep */
 
 static struct tfp_session *volatile now;
@@ -43,7 +43,7 @@ static int is_wrong(int code)
 	return code && code != TFP_E_CANCELLED;
 }
 
-/* One call of the session's life; on whatever thread. */
+/* Makes one call of a session, on any thread. */
 static void *ask(void *arg)
 {
 	size_t got = 0;
@@ -54,7 +54,7 @@ static void *ask(void *arg)
 	                                                                              : NULL;
 }
 
-/* Nonzero: a call failed. */
+/* Returns nonzero if a call failed. */
 static int live(unsigned long round)
 {
 	struct tfp_input in = { .size = sizeof in, .path = profile, .path_size = TFP_Z };

@@ -2,9 +2,10 @@
  *
  * Random sequences of calls of the public interface: valid and invalid inputs, memory limits,
  * patterns that match, are malformed or give up, cancels from callbacks and from a timer. After
- * every call, code and sentence agree, and the next call works. Sanitizers detect out-of-bounds
- * accesses, use after free and leaks; a library built for tests checks its guards after each call.
- *   random_calls SEED ROUNDS FOLDER     FOLDER: inputs, as tests/api/run.py lays them out
+ * every call, the code and the error text agree, and the next call works. Sanitizers detect
+ * out-of-bounds accesses, use after free and leaks; a library built for tests checks its guards
+ * after each call. random_calls SEED ROUNDS FOLDER     FOLDER: inputs, as tests/api/run.py lays
+ * them out
  */
 #define _GNU_SOURCE
 #include <signal.h>
@@ -18,11 +19,11 @@
 #include <tfprof/tfprof.h>
 
 #define COUNT(v) (sizeof(v) / sizeof *(v))
-#define CALLS    24 /* most calls of a session */
+#define CALLS    24 /* maximum number of calls of a session */
 
 static uint64_t seed;
 static struct tfp_session *volatile now;
-static int stop_after; /* calls of callbacks until one wants to stop; below 0: none does */
+static int stop_after; /* number of callbacks until one requests a stop; below 0: none */
 static unsigned long codes[TFP_E_MEMORY + 1];
 
 static unsigned pick(unsigned n)
@@ -151,7 +152,7 @@ static int other(void)
 	}
 }
 
-/* Nonzero: a session's life went wrong. */
+/* Returns nonzero if a session failed. */
 static int live(void)
 {
 	static int (*const calls[])(
@@ -202,7 +203,7 @@ int main(int argc, char **argv)
 	sigemptyset(&a.sa_mask);
 	sigaction(SIGALRM, &a, NULL);
 	for (unsigned long i = 0; i < rounds; i++) {
-		if (i == rounds / 2) /* the first half is the same each time */
+		if (i == rounds / 2) /* the first half is equal in each round */
 			setitimer(ITIMER_REAL, &often, NULL);
 		if (live())
 			return 1;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Two threads, each with a session of its own, ask the same and get the same; a third cancels one
- * of them now and then. Uses the public header alone.
- *   two_sessions PROFILE
+ * Two threads with a session each make the same calls and get the same answers; a third thread
+ * cancels one of them at times. Uses only the public header. two_sessions PROFILE
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -12,7 +11,7 @@
 
 #define ROUNDS 40
 
-/* One thread: its input, and a checksum of the answers. */
+/* A thread: its input, and a checksum of the answers. */
 struct user {
 	const char *profile;
 	struct tfp_session *s;
@@ -70,7 +69,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < 2; i++)
 		if (users[i].failed && users[i].failed != TFP_E_CANCELLED)
 			printf("thread %d: %s\n", i, tfp_error(users[i].s, NULL));
-	/* A cancelled load is not a failure, and leaves nothing to compare. */
+	/* A cancelled load is not a failure, but its answers are not compared. */
 	int same = users[0].failed == TFP_E_CANCELLED || users[0].sum == users[1].sum;
 	int ok = same && !users[1].failed && users[1].sum && !users[1].cancelled;
 	printf("%s: %lx %lx\n", ok ? "same" : "different", users[0].sum, users[1].sum);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Preloaded into the program: from its first line on the kernel ends it for every system call that
- * loading and viewing has no business with. Files may be opened for reading only; no network, no
- * other programs, nothing made, renamed, removed or given another mode.
+ * Preloaded into the program: from the start of main, the kernel kills the program for every system
+ * call that loading and viewing do not need. Files may be opened for reading only; the network,
+ * other programs, and creating, renaming, removing and changing files are forbidden.
  */
 #define _GNU_SOURCE 1
 #include <errno.h>
@@ -20,7 +20,7 @@
 #define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
 #define ALLOW       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 #define KILL        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)
-/* If the call is this one, it is allowed. */
+/* Allows one system call. */
 #define MAY(name) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 1), ALLOW
 
 #define WRITING (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND)
@@ -78,13 +78,14 @@ static struct sock_filter filter[] = {
 	MAY(exit_group),
 	MAY(restart_syscall),
 	MAY(tgkill),
-	/* Files, for reading. */
+	/* Allows opening files for reading. */
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 0, 4),
 	LOAD(args[2]),
 	BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, WRITING, 0, 1),
 	KILL,
 	ALLOW,
-	/* Allows threads and no processes; calls whose flags are in memory do not exist. */
+	/* Allows threads but no processes. Calls whose flags are in memory fail as if they did not
+	   exist. */
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1),
 	BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 4),

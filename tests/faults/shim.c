@@ -114,7 +114,8 @@ __attribute__((destructor)) static void end(void)
 	fclose(f);
 }
 
-/* Counts a call. 1: it fails, and errno is set; 2: half of it is done. */
+/* Counts a call. Returns 1 if the call must fail (errno is set), or 2 if half of it is to be done.
+ */
 static int judge(enum kind k)
 {
 	unsigned long n;
@@ -132,7 +133,7 @@ static int judge(enum kind k)
 	return half ? 2 : 1;
 }
 
-/* The original function. */
+/* Finds the original function. */
 #define NEXT(type, name, ...)                                                                      \
 	static type (*next)(__VA_ARGS__);                                                          \
 	if (!next)                                                                                 \

@@ -11,7 +11,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* libFuzzer's; nothing is changed here. */
+/* declared by libFuzzer; changes nothing here */
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max);
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * gzip: the input as packed data, unpacked up to a bound; and packed and unpacked again.
+ * gzip: the input is decompressed as gzip data, up to a limit, and also compressed and decompressed
+ * again.
  */
 #include "io/gz.h"
 #include "io/src.h"
@@ -8,7 +9,7 @@
 
 #define UNPACKED_MAX ((size_t)16 << 20)
 
-/* Reads all that there is, up to the bound. */
+/* Reads all data, up to the limit. */
 static size_t unpack(struct arena *a, struct str bytes, struct str *out, bool recover)
 {
 	struct err e = { .a = a };

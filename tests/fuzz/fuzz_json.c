@@ -33,7 +33,7 @@ static void look(struct json_in *j, const struct json_value *v, struct arena *a)
 	json_decimal(text, 3, &n);
 }
 
-/* Reads one value with all that is in it. */
+/* Reads one value with everything in it. */
 static bool walk(struct json_in *j, bool forget, struct arena *a, struct walked *w)
 {
 	uint64_t objects[JSON_IN_DEPTH_MAX / 64 + 1];
@@ -110,7 +110,7 @@ static struct walked read_all(struct str bytes, bool pieces, enum manner manner,
 	return w;
 }
 
-/* The end of the first value. */
+/* Returns the end of the first value. */
 static uint64_t first_end(struct str bytes, bool skip, struct arena *a)
 {
 	struct err e = { .a = a };

@@ -14,7 +14,7 @@
 
 #define RECORD 10
 
-/* Sums over all ops. */
+/* Returns the sums over all ops. */
 struct sums {
 	int64_t host, device;
 	uint64_t kernels;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A request to the command serve: target, host, origin and fetch site, one on each line. Whatever
- * they are, only the server's own host, origin and token are let in, and words have no NUL.
+ * A request to the command serve: target, host, origin and fetch site, one on each line. For any
+ * input, only the server's own host, origin and token are accepted, and words contain no NUL.
  */
 #include "cli/serve.h"
 #include "rig.h"

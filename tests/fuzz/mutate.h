@@ -20,7 +20,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned 
 #define MUTATE_DEPTH  12
 #define MUTATE_MAX    ((size_t)1 << 20)
 
-/* A field of a message: its bytes, and those of its value. */
+/* A field of a message: its bytes, and the bytes of its value. */
 struct mutate_field {
 	const uint8_t *p, *value, *end;
 	uint32_t tag;
@@ -93,7 +93,7 @@ static void mutate_put_number(struct mutate_out *o, uint64_t v)
 	mutate_put(o, b, (size_t)(varint_put(b, v) - b));
 }
 
-/* A number that may hurt. */
+/* Returns a number that is likely to cause faults. */
 static uint64_t mutate_number(void)
 {
 	static const uint64_t odd[] = { 0, 1, 2, 127, 128, 255, INT32_MAX, UINT32_MAX, INT64_MAX,
@@ -169,9 +169,9 @@ static void mutate_message(struct mutate_out *o, const uint8_t *p, const uint8_t
 			continue;
 		}
 		mutate_put(o, x->p, size);
-		if (how == 2 && i == at) /* another one after it */
+		if (how == 2 && i == at) /* another field after it */
 			mutate_put(o, f[other].p, (size_t)(f[other].end - f[other].p));
-		if (how == 3 && i == at) /* itself once more */
+		if (how == 3 && i == at) /* the field again */
 			mutate_put(o, x->p, size);
 	}
 	free(f);

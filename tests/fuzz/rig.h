@@ -14,11 +14,12 @@
 
 #include "lib/options.h"
 
-#define FUZZ_LIMIT ((size_t)512 << 20) /* bytes a session may hold */
+#define FUZZ_LIMIT ((size_t)512 << 20) /* memory limit of a session, bytes */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Calls check with the bytes and an arena within the limit. Returns 0, also if the memory ended. */
+/* Calls check with the bytes and an arena within the limit. Returns 0, also if the memory was
+ * exhausted. */
 static inline int fuzz_within(
         void (*check)(struct arena *a, struct str bytes), const uint8_t *data, size_t size)
 {
@@ -107,7 +108,7 @@ static bool fuzz_line(struct session *s, void *ctx)
 	return cmd_parse_line(s, a->line, &r) && cmd_run(s, &r, a->out);
 }
 
-/* The bytes that a line prints. */
+/* Returns the bytes that a line prints. */
 static inline struct str fuzz_answer(struct session *s, struct arena *a, struct str line)
 {
 	size_t at = str_find_char(line, '@');

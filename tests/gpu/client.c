@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The program as a client of CUPTI. Beside the collector it does what torch.profiler does: it does
- * not subscribe, and its callbacks take the place of those that are there. Alone it looks into its
- * own buffers while a kernel runs.
+ * The program as a client of CUPTI. Beside the collector, it does what torch.profiler does: it does
+ * not subscribe, and its callbacks replace the existing ones. Alone, it reads its own buffers while
+ * a kernel runs.
  */
 #include "gpu.h"
 
@@ -16,11 +16,11 @@
 #define BUFFER_SIZE ((size_t)1 << 20)
 #define BUFFERS_MAX 64
 
-/* Our buffers; those of another client come back to us, too, and are left alone. */
+/* Our buffers. The buffers of another client are also returned to us, and are ignored. */
 static struct {
 	uint8_t *_Atomic data[BUFFERS_MAX];
 	_Atomic unsigned n;
-	_Atomic uint64_t kernels; /* in those that have come back */
+	_Atomic uint64_t kernels; /* in returned buffers */
 } buffers;
 
 static void requested(uint8_t **buffer, size_t *size, size_t *most)
@@ -61,7 +61,7 @@ static void work(unsigned n)
 	DO(cu.cuCtxSynchronize());
 }
 
-/* So that the collector has fetched all records. */
+/* Waits until the collector has fetched all records. */
 static void pause_seconds(time_t s)
 {
 	nanosleep(&(struct timespec){ s, 0 }, NULL);
@@ -97,7 +97,8 @@ static void no_callback(void *user, uint32_t domain, uint32_t cbid, const void *
 	(void)user, (void)domain, (void)cbid, (void)data;
 }
 
-/* Whether CUPTI has written into our buffers. CUPTI writes at the same time: a snapshot. */
+/* True if CUPTI has written into our buffers. CUPTI may write meanwhile, so the answer is a
+ * snapshot. */
 static int any_written(void)
 {
 	for (unsigned i = 0; i < BUFFERS_MAX; i++) {

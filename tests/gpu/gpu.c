@@ -51,7 +51,7 @@ void gpu_open(void)
 	}
 }
 
-/* The kernels for one target: its head and all that follows the head in the file. */
+/* Returns the kernels for one target: its head and the part of the file after the head. */
 static char *ptx_for(const char *target, const char *version)
 {
 	const char *body = strstr(kernels_ptx, ".address_size");
@@ -158,7 +158,8 @@ int gpu_runtime(unsigned n)
 	*(void **)&synchronize = dlsym(h, "cudaDeviceSynchronize");
 	if (!load || !kernel_of || !launch || !synchronize)
 		return 0;
-	/* The runtime names no target that it accepts: sm_80 fits every GPU from 2020 on. */
+	/* The runtime does not name a target that it accepts; sm_80 works on every GPU since 2020.
+	 */
 	char *text = ptx_for("sm_80", "7.0");
 	gpu_must(load(&library, text, NULL, NULL, 0, NULL, NULL, 0), "cudaLibraryLoadData");
 	gpu_must(kernel_of(&kernel, library, "empty_kernel"), "cudaLibraryGetKernel");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The program under observation in the quick checks on a GPU: needs the driver and nothing else.
- * What it finds out is a line of JSON, the last one on standard output.
+ * The program that the quick checks on a GPU profile. It needs only the driver. The last line of
+ * standard output is JSON with its results.
  *
  *   launches N driver|runtime       N empty kernels
  *   info                            time of initialisation, UUID and version of the driver
@@ -13,7 +13,7 @@
  *   busy                            50 launches every millisecond until standard input ends
  *   timed empty|spin|graph N        seconds that the work takes
  *   deep N MS                       N kernels of MS milliseconds, queued at once; until it is
- * killed workers N LAUNCHES              N children, one launch a millisecond each, which end by
+ * killed workers N LAUNCHES              N children, a launch per millisecond each; they end by
  * _exit beside N end|last, visible MS   see client.c capture FOLDER, read FILE, refused, clock N
  * see raw.c
  */
@@ -114,7 +114,7 @@ static int spins(char **words)
 	return 0;
 }
 
-/* The status file of the collector's thread; an empty path: there is no such thread. */
+/* Finds the status file of the collector's thread; the path is empty if there is no such thread. */
 static void find_collector(char *path, size_t size)
 {
 	DIR *tasks = opendir("/proc/self/task");
@@ -136,7 +136,8 @@ static void find_collector(char *path, size_t size)
 		closedir(tasks);
 }
 
-/* How often the collector's thread has gone to sleep, as it does every 100 ms; 0: no such thread.
+/* Returns how often the collector's thread has gone to sleep, which it does every 100 ms; 0 without
+ * such a thread.
  */
 static unsigned collector_rounds(void)
 {
@@ -155,7 +156,7 @@ static unsigned collector_rounds(void)
 	return rounds;
 }
 
-/* "LAUNCHES ROUNDS TIME" now and then. */
+/* Prints "LAUNCHES ROUNDS TIME" at intervals. */
 static void report(uint64_t launched)
 {
 	static uint64_t next;
@@ -240,7 +241,7 @@ static int busy(char **words)
 	return 0;
 }
 
-/* Says when the first kernel is launched, then how many are. */
+/* Reports the launch of the first kernel, then the number of launches. */
 static int deep(char **words)
 {
 	unsigned n = number(words[0]);

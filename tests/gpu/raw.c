@@ -21,7 +21,7 @@
 
 /* ---- libcupti ---- */
 
-/* Buffers that CUPTI has handed back since the last capture. */
+/* Buffers that CUPTI has returned since the last capture. */
 static struct {
 	uint8_t *data;
 	size_t valid;
@@ -69,7 +69,7 @@ static void begin_session(void)
 
 /* ---- records as lines ---- */
 
-/* Where a record has a pointer to a text; 0: it has none. */
+/* Returns the place of the pointer to a text in a record; 0 without a text. */
 static size_t name_at(const union rec *r)
 {
 	switch (r->kind) {
@@ -143,7 +143,7 @@ static FILE *file_of(const struct capture *c, const char *suffix)
 	return f;
 }
 
-/* Appends the buffer, and the texts that its pointers lead to. */
+/* Appends the buffer and the texts to which its pointers point. */
 static void take_buffer(struct capture *c, FILE *names, uint8_t *data, size_t valid)
 {
 	union rec *r = NULL;
@@ -255,7 +255,7 @@ static const struct {
 	const char *name;
 	uint32_t kind;
 	void (*work)(FILE *expected);
-	int synchronizes; /* the work itself does */
+	int synchronizes; /* the work itself does this */
 } kinds[] = {
 	{ "kernel", ACT_KERNEL, work_kernels, 0 },
 	{ "memcpy", ACT_MEMCPY, work_copies, 0 },

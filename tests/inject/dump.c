@@ -48,7 +48,7 @@ static void put_work(uint64_t start, uint64_t length, uint32_t correlation)
 	field("correlation", correlation);
 }
 
-/* In the format of the driver's tools. */
+/* Prints a UUID in the format of the driver's tools. */
 static void uuid(const uint8_t u[16])
 {
 	printf(", \"uuid\": \"GPU-");
@@ -178,7 +178,7 @@ static void print(const struct block_decoder *g, const struct spool_record *r)
 	puts("}");
 }
 
-/* The launches that were counted. */
+/* Prints the launches that were counted. */
 static void put_count(const struct spool_count *c)
 {
 	uint64_t kernels = 0, graphs = 0, unsure = 0;
@@ -194,7 +194,7 @@ static void put_count(const struct spool_count *c)
 	field("flags", c->flags);
 }
 
-/* Reads the whole of it; the last line counts. */
+/* Reads the whole recording; the last line has the totals. */
 static int dump(const char *path, bool count, struct arena *a, struct err *e)
 {
 	uint64_t totals[SPOOL_N] = { 0 }, damaged = 0;

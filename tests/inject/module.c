@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A second module with ranges, apart from the program's: it has a table of its own.
+ * A second module with ranges, which has a table separate from the program's.
  */
 #include "nvtx_mini.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * NVTX as a program has it, in small: each file that includes this is a module of its own with its
- * own table, filled by the library that NVTX_INJECTION64_PATH names when the first function is
- * called. Written from the published interface.
+ * A small NVTX for programs: each file that includes this header is a module with a table of its
+ * own. When the first function is called, the library that NVTX_INJECTION64_PATH names fills the
+ * table. Written from the published interface.
  */
 #ifndef INJECT_NVTX_MINI_H
 #define INJECT_NVTX_MINI_H

@@ -9,19 +9,19 @@ struct word {
 	const char *name;
 	void (*act)(void);
 };
-/* Rows end with one that has no name. */
+/* The last row has no name. */
 extern const struct word work_words[], wait_words[], process_words[], refuse_words[];
 
 extern char *argument[3]; /* text after the colons */
 extern const char *self;
 
-/* An argument as a number. */
+/* Returns an argument as a number. */
 long number(int i, long otherwise);
-/* Says so, and ends at once with a status that no test expects. */
+/* Prints a message, and exits at once with a status that no test expects. */
 _Noreturn void wrong(const char *what);
-/* Launches n kernels of that name; NULL: of some names in turn. */
+/* Launches n kernels with this name; NULL: with several names in turn. */
 void launch(long n, const char *name);
-/* A function of the fake CUPTI that is loaded; NULL: none is. */
+/* Returns a function of the loaded fake CUPTI, or NULL if none is loaded. */
 void *fake_cupti(const char *function);
 /* Executes a word. */
 void run(char *word);

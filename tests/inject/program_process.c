@@ -94,7 +94,7 @@ static void do_say(void)
 	fflush(stdout);
 }
 
-/* The numbers of the descriptors that are open, but for ours of a high number. */
+/* Prints the numbers of the open descriptors, except ours, which are high. */
 static void do_fds(void)
 {
 	printf("fds");
@@ -116,7 +116,7 @@ static void do_close_all(void)
 		close(i);
 }
 
-/* Fills the numbers that were closed with a file of the program's own. */
+/* Opens a file of the program under the numbers of the closed descriptors. */
 static void do_reopen(void)
 {
 	int fd;
@@ -190,7 +190,7 @@ static void do_pthread_exit(void)
 	pthread_exit(NULL);
 }
 
-/* Processor time of our writer thread so far, ns. */
+/* Returns the processor time of our writer thread so far, ns. */
 static void do_writer(void)
 {
 	char path[64], name[32];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * System calls that are refused to the collector, by the program itself: its functions precede
- * those of the C library. Works where limits of the system do not, under sanitizers and valgrind.
+ * System calls of the collector that the program makes fail: its functions precede those of the C
+ * library. This works under sanitizers and valgrind, where limits of the system do not.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -54,7 +54,7 @@ static void do_no_threads(void)
 	no_threads = 1;
 }
 
-/* Like in a program that runs with the rights of another user. */
+/* Behaves like a program that runs with the rights of another user. */
 static void do_secure(void)
 {
 	secure = 1;

@@ -38,7 +38,7 @@ static void do_listen(void)
 
 /* ---- for the collector ---- */
 
-/* Bytes of all spools of the session. */
+/* Returns the size of all recordings of the session, bytes. */
 static long spooled(void)
 {
 	char pattern[4096];
@@ -55,7 +55,7 @@ static long spooled(void)
 	return n;
 }
 
-/* The text of a file of one of our threads; empty if it is gone. */
+/* Reads a file of one of our threads; the text is empty if the thread has ended. */
 static void read_task(const char *task, const char *file, char *text, size_t n)
 {
 	char path[512];
@@ -68,8 +68,8 @@ static void read_task(const char *task, const char *file, char *text, size_t n)
 		fclose(f);
 }
 
-/* How often the collector's thread has gone to sleep, as it does after each of its rounds; -1:
- * there is no such thread. */
+/* Returns how often the collector's thread has gone to sleep, which it does after each round; -1
+ * without such a thread. */
 static long rounds(void)
 {
 	static const char mark[] = "\nvoluntary_ctxt_switches:";
@@ -91,8 +91,8 @@ static long rounds(void)
 	return n;
 }
 
-/* Waits until nothing has been written for that many milliseconds, in which the collector's thread
- * has completed as many rounds of 100 ms. */
+/* Waits until nothing has been written for a number of milliseconds, in which the collector's
+ * thread has completed a round per 100 ms. */
 static void do_settle(void)
 {
 	long ms = number(0, 300), quiet = 0, before = spooled(), now, begin = rounds(), n = begin;
@@ -107,7 +107,7 @@ static void do_settle(void)
 	}
 }
 
-/* The lines of the collector's log; its text. */
+/* Counts the lines of the collector's log, and reads its text. */
 static long read_log(char *text, size_t n)
 {
 	char path[4096];
@@ -124,7 +124,8 @@ static long read_log(char *text, size_t n)
 	return lines;
 }
 
-/* Launches a hundred now and then until the collector has said that, or anything, in its log. */
+/* Launches a hundred kernels at intervals until the log of the collector contains a text, or any
+ * text. */
 static void do_until_log(void)
 {
 	char text[8192];
@@ -138,7 +139,7 @@ static void do_until_log(void)
 	wrong("the log does not say what was awaited");
 }
 
-/* Until the log says that. */
+/* Waits until the log contains a text. */
 static void do_await_log(void)
 {
 	char text[8192];
@@ -204,7 +205,7 @@ static void do_calls(void)
 	say_cupti("fake_cupti_calls");
 }
 
-/* Until that is part of the state. */
+/* Waits until the state of the fake contains a text. */
 static void do_await(void)
 {
 	char text[4000] = "";
@@ -215,7 +216,7 @@ static void do_await(void)
 	}
 }
 
-/* Launches one now and then until that is part of the state. */
+/* Launches a kernel at intervals until the state of the fake contains a text. */
 static void do_until(void)
 {
 	char text[4000] = "";
@@ -227,7 +228,7 @@ static void do_until(void)
 	}
 }
 
-/* Tells it a number. */
+/* Passes a number to the fake. */
 static void tell_cupti(const char *function)
 {
 	void (*tell)(unsigned long) = (void (*)(unsigned long))fake_cupti(function);
@@ -237,15 +238,15 @@ static void tell_cupti(const char *function)
 	tell((unsigned long)number(0, 0));
 }
 
-/* Another client takes the buffers: 1; it ends: 0; it ends and takes CUPTI out of the process: 2.
+/* 1: another client takes the buffers; 0: it ends; 2: it ends and removes CUPTI from the process.
  */
 static void do_steal(void)
 {
 	tell_cupti("fake_cupti_steal");
 }
 
-/* Another client shares CUPTI: 1; it also wants whole graphs: 2; it ends: 0. Says how many kernels
- * it has. */
+/* 1: another client shares CUPTI; 2: it also requests whole graphs; 0: it ends, and prints the
+ * number of its kernels. */
 static void do_share(void)
 {
 	long (*share)(unsigned long) = (long (*)(unsigned long))fake_cupti("fake_cupti_share");

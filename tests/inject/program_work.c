@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Words of the program that give the driver work, in one thread or many, with ranges around it.
+ * Words of the program that launch work, in one or several threads, with ranges around it.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -61,7 +61,8 @@ static void do_launch(void)
 	launch(number(0, 1), argument[1]);
 }
 
-/* Kernels with long names, each at an address of its own: CUPTI keeps them as long as it runs. */
+/* Kernels with long names, each at a different address, because CUPTI keeps the names until it
+ * ends. */
 static void do_names(void)
 {
 	size_t length = (size_t)number(1, 20);
@@ -168,7 +169,7 @@ static void *launcher(void *n)
 
 static pthread_barrier_t together;
 
-/* Launches when all threads are there, and stays until all have launched. */
+/* Launches when all threads have started, and ends after all have launched. */
 static void *at_once(void *n)
 {
 	pthread_barrier_wait(&together);
@@ -177,7 +178,7 @@ static void *at_once(void *n)
 	return NULL;
 }
 
-static _Atomic long begun; /* of those without end */
+static _Atomic long begun; /* of the threads that do not end */
 
 static void *endless(void *pause_us)
 {
@@ -215,7 +216,7 @@ static void do_threads_at_once(void)
 	threads(number(0, 4), 1, at_once, number(1, 100));
 }
 
-/* Launches at a rate: N in all, one each MS milliseconds. */
+/* Launches N kernels, one every MS milliseconds. */
 static void do_rate(void)
 {
 	struct timespec t;
@@ -264,11 +265,11 @@ static void *counter(void *unused)
 			return NULL;
 		counted[0]++;
 		counted[1 + n] = counted[0];
-		usleep(1000); /* so seldom that no buffer becomes full */
+		usleep(1000); /* so rarely that no buffer becomes full */
 	}
 }
 
-/* Launches without end, and keeps count in a file that outlives the process. */
+/* Launches without end, and counts the launches in a file that remains after the process. */
 static void do_counted(void)
 {
 	size_t n = (1 + COUNTED_FLUSHES) * sizeof *counted;
@@ -283,7 +284,7 @@ static void do_counted(void)
 		wrong("no thread");
 }
 
-/* Is over before the writer has seen anything of it. */
+/* Ends before the writer has read any record. */
 static void *named(void *i)
 {
 	char name[16];
@@ -305,7 +306,7 @@ static void launch_late(void)
 	launch(late, NULL);
 }
 
-/* Launches in a handler of exit, which runs after those that are registered later. */
+/* Launches in an exit handler, which runs after the handlers that are registered later. */
 static void do_late(void)
 {
 	late = number(0, 1);
@@ -398,7 +399,7 @@ static void *ender(void *id)
 	return NULL;
 }
 
-/* Ranges with wide names of that length, which differ in the last character alone. */
+/* Ranges with wide names of a given length, which differ only in the last character. */
 static void do_wide(void)
 {
 	size_t n = (size_t)number(0, 1);
@@ -430,7 +431,7 @@ static void do_ranges(void)
 	mini_pop();
 	mini_push_ex(MINI_EVENT(1, "with event"));
 	mini_pop();
-	mini_push_ex(MINI_EVENT(3, (void *)16)); /* no string of ours */
+	mini_push_ex(MINI_EVENT(3, (void *)16)); /* not one of our strings */
 	mini_pop();
 	mini_push_ex(NULL);
 	mini_pop();
@@ -441,7 +442,7 @@ static void do_ranges(void)
 	pthread_join(t, NULL);
 	pthread_create(&t, NULL, leave_inside, NULL);
 	pthread_join(t, NULL);
-	mini_pop(); /* one too many */
+	mini_pop(); /* one more than pushed */
 }
 
 static double pairs(long n)
@@ -469,7 +470,8 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Measures the cost of a pair while the writer keeps up: the median of bursts with pauses between.
+/* Measures the cost of a pair while the writer is not behind: the median over bursts with pauses
+ * between them.
  */
 static void do_cost(void)
 {

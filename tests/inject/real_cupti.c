@@ -96,7 +96,7 @@ static void make_records(void)
 	add(sizeof *k, ACT_KERNEL);
 }
 
-/* They are found and read by our names. */
+/* Our names find and read the fields. */
 static void records(int (*next)(uint8_t *, size_t, union rec **))
 {
 	union rec *r = NULL;
@@ -129,7 +129,7 @@ static void records(int (*next)(uint8_t *, size_t, union rec **))
 	SAME("next", next(buffer, used, &r), 0);
 	SAME("memory.bytes", r->memory.bytes, 51);
 	SAME("memory.time", r->memory.time, 52);
-	/* The last one is cut off. */
+	/* The last record is truncated. */
 	SAME("end", next(buffer, used - 8, &r) != 0, 1);
 }
 

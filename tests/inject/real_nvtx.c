@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Ranges by NVIDIA's own header: compiled twice, as a program and as a library that it loads, two
- * modules for NVTX.
+ * Ranges with NVIDIA's own header. This file is compiled twice, as a program and as a library that
+ * the program loads, which are two modules of NVTX.
  */
 #include <dlfcn.h>
 #include <nvtx3/nvToolsExt.h>

@@ -54,7 +54,7 @@ static struct spool_text text_of(const char *z)
 	return (struct spool_text){ z, strlen(z) };
 }
 
-/* The id of a string, written before its first use. */
+/* Returns the id of a string, which is written before its first use. */
 static uint32_t intern(const char *z, uint64_t time)
 {
 	unsigned i = 0;
@@ -104,7 +104,7 @@ static uint32_t name(const char *key)
 	return intern(value(key), number("start"));
 }
 
-/* Takes a line apart in place; returns its first word. */
+/* Splits a line in place. Returns its first word. */
 static char *parse(char *line)
 {
 	char *word = strtok(line, " \t\n"), *p = word ? word + strlen(word) + 1 : NULL;
@@ -142,7 +142,7 @@ static void uuid(uint8_t *to, const char *key)
 	memcpy(to, value(key), strnlen(value(key), 16));
 }
 
-/* Records of the host: allocations, synchronisations, calls, overhead. */
+/* Writes records of the host: allocations, synchronisations, calls, overhead. */
 static struct spool_record host_record(const char *word)
 {
 	uint64_t start = number("start"), length = number("length"), bytes = number("bytes");
@@ -307,12 +307,12 @@ static void script(void)
 	}
 }
 
-/* ---- big ones ---- */
+/* ---- large recordings ---- */
 
 #define OPS    40
 #define LAUNCH "cudaLaunchKernel"
 
-/* Calls and kernels come in runs, as from buffers of their own. */
+/* Calls and kernels are written in runs, as if from separate buffers. */
 static void big(uint64_t kernels)
 {
 	const uint64_t t0 = 1700000000000000000;
@@ -362,7 +362,7 @@ static void big(uint64_t kernels)
 
 /* ---- time ---- */
 
-/* Calls and kernels by turns, made beforehand; blocks are finished and thrown away. */
+/* Encodes alternating calls and kernels that were made before; finished blocks are discarded. */
 static void take_time(uint64_t records)
 {
 	static struct spool_record r[4096];

@@ -46,7 +46,7 @@ static void put_field(const char *name, long long v)
 static void put_op(const struct trace_ops *o, uint32_t op)
 {
 	struct op_cell sum = { .op = op };
-	uint64_t runs = 0; /* as answers count them */
+	uint64_t runs = 0; /* the number that answers print */
 
 	for (size_t i = 0; i < o->cells.n; i++) {
 		const struct op_cell *c = &o->cells.v[i];
@@ -287,7 +287,7 @@ static void dump(const struct trace *t, enum trace_by by, struct arena *a)
 	printf("]}\n");
 }
 
-/* The format of a file, by its content. */
+/* Reads a trace, whose format is found by its content. */
 static bool read_trace(struct src *s, struct trace_build *b, struct arena *a, struct err *e)
 {
 	bool recover = s->damage->recover;

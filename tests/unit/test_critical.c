@@ -99,7 +99,8 @@ static void a_full_queue_is_the_path(void **state)
 	        { CRITICAL_KERNEL_GAP, NULL, 207, 209 }, { CRITICAL_COMPUTE, "k", 209, 309 });
 }
 
-/* A synchronisation leads to the kernel that it waits for; the time after it is the host's. */
+/* The path continues from a synchronisation with the kernel that it waits for; the time after the
+ * kernel belongs to the host. */
 static void a_synchronisation_leads_to_its_work(void **state)
 {
 	struct rig r = rig_open_tracks(TRACE_KINETO);

@@ -111,7 +111,8 @@ static void many_gaps(void **state)
 	assert_int_equal(d->end - d->start - d->times.busy, (n - 1) * 90);
 }
 
-/* A step has the sums of each device: two devices that never communicate beside compute. */
+/* A step has the sums of each device, for two devices on which communication and compute never
+ * overlap. */
 static void steps_add_up_devices(void **state)
 {
 	struct rig r = rig_open_tracks(TRACE_KINETO);

@@ -331,6 +331,47 @@ static void mismatched_brackets(void **state)
 		}
 }
 
+static uint64_t seed = 1;
+
+/* Puts a value with `left` parts or fewer: nested brackets, and texts with quotes, backslashes and
+ * brackets. */
+static unsigned put_random(struct sb *b, unsigned left, unsigned depth)
+{
+	static const char *const texts[] = { "", "a", "]}[{", "\\\"", "\\\\", "x\\\\\\\"]",
+		"name of an op" };
+	char open = unit_random(&seed) % 2 ? '[' : '{';
+	bool first = true;
+
+	if (!left || depth == 90 || (depth && unit_random(&seed) % 3 == 0)) {
+		sb_put(b, str_fmt(&unit_arena, "\"%s\"", texts[unit_random(&seed) % 7]));
+		return left ? left - 1 : 0;
+	}
+	sb_char(b, open);
+	for (left--; left && unit_random(&seed) % 8; first = false) {
+		sb_put(b, first ? STR_NONE : S(","));
+		sb_repeat(b, ' ', unit_random(&seed) % 4 ? 0 : unit_random(&seed) % 40);
+		sb_put(b, open == '{' ? S("\"k}\": ") : STR_NONE);
+		left = put_random(b, left, depth + 1);
+	}
+	sb_char(b, open == '[' ? ']' : '}');
+	return left;
+}
+
+/* Skipping ends after the last bracket of a value, wherever its parts lie in blocks of bytes. */
+static void random_values(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 5000; i++) {
+		struct sb b = sb_in(&unit_arena);
+		sb_repeat(&b, ' ', unit_random(&seed) % 33);
+		put_random(&b, (unsigned)(unit_random(&seed) % 100), 0);
+		sb_put(&b, S(";,7]}")); /* no value has a semicolon */
+		open_text(sb_str(&b));
+		assert_true(json_in_skip(&json));
+		assert_int_equal(*json.p, ';');
+	}
+}
+
 static void long_skip(void **state)
 {
 	struct sb text = sb_in(&unit_arena);
@@ -378,6 +419,7 @@ int main(int argc, char **argv)
 		unit_case(skipping),
 		unit_case(mismatched_brackets),
 		unit_case(windows),
+		unit_case(random_values),
 		unit_case(long_skip),
 		unit_case(encodings),
 	};

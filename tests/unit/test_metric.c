@@ -43,7 +43,7 @@ static void test_find_looks_at_uses(void **state)
 	assert_int_equal(metric_find(S("byte"), USE_SELECT), M_NONE);
 }
 
-/* micros brings two more columns, and none of them twice. */
+/* `micros` selects two more columns, and each column only once. */
 static void test_columns_of_micros(void **state)
 {
 	enum metric_id order[M_N];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Every recorded input, cut after each 1/64 of its length and with seeded one-bit flips. Nothing
- * may crash, whatever loads goes through all views, and a mutant is refused exactly where the gate
- * refuses it; the gate is held against libprotobuf elsewhere. Subtrees that a reader skips unread
- * are taken out before the gate looks.
+ * Every recorded input, cut after each 1/64 of its length, and with random one-bit flips. No input
+ * may crash the program, all views are run on each input that loads, and a mutant is refused
+ * exactly where the gate refuses it; another test compares the gate with libprotobuf. Subtrees that
+ * a reader skips without reading are removed before the gate checks the bytes.
  *   TFPROF_MUTANTS=4096 flips of each file (default 24); TFPROF_FILES=colon-separated list of files
  */
 #include "unit.h"
@@ -19,10 +19,11 @@
 #include "tfprof_log.pb-c.h"
 #include "view/view.h"
 
-/* Fields of one message: which are entered, which are skipped unread. Ends with field 0. */
+/* Fields of one message: those that are entered, and those that are skipped without reading. Ends
+ * with field 0. */
 struct rule {
 	uint32_t field;
-	const struct rule *inside; /* NULL: skipped unread */
+	const struct rule *inside; /* NULL: skipped without reading */
 };
 
 static const struct rule output_tensor[] = { { 2, NULL }, { 0, NULL } };
@@ -114,7 +115,8 @@ static void ask_all(struct rig *g)
 	}
 }
 
-/* Loads one mutant; *why has the disagreement. */
+/* Loads one mutant. Returns false if the reader and the gate disagree, and describes that in *why.
+ */
 static bool try_one(const struct kind *k, struct str bytes, char *why, size_t size)
 {
 	struct rig g;

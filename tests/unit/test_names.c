@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * names: each text once, in any thread, also when there are too many.
+ * names: each text is stored once, whichever thread adds it, also if there are too many texts.
  */
 #include "unit.h"
 
@@ -30,7 +30,7 @@ static void test_once(void **state)
 	assert_ptr_equal(names_at(names_number(a)), a);
 	assert_true(names_has(a));
 	assert_false(names_has(NULL) || names_has(&empty) || names_has((char *)a + 1));
-	/* Created again, the table keeps its names, except the writer's marks. */
+	/* A table that is created again keeps its names, but not the writer's marks. */
 	a->spool_id = 5;
 	assert_true(names_make());
 	assert_ptr_equal(add("matmul"), a);
@@ -49,11 +49,11 @@ static void test_long(void **state)
 	assert_int_equal(e->length, NAME_LONGEST);
 	assert_int_equal(names_lost(), 1);
 	assert_ptr_equal(names_add(text, n), e);
-	/* Names that differ in their last byte are told apart. */
+	/* Names that differ in their last byte are different names. */
 	text[n - 1] = 'y';
 	assert_ptr_not_equal(names_add(text, n), e);
 	assert_int_equal(names_lost(), 2);
-	/* It is not cut within a character. */
+	/* A name is not cut within a character. */
 	memcpy(text + NAME_LONGEST - 18, "\xe2\x82\xac", 3);
 	assert_int_equal(names_add(text, n)->length, NAME_LONGEST - 1);
 	free(text);
@@ -91,8 +91,8 @@ static struct name *range(const char *text)
 	return names_add_range(text, strlen(text));
 }
 
-/* A hundred thousand names are told apart. When the block is nearly full, names with numbers at
- * their end share one, and are counted. */
+/* A hundred thousand names stay different. When the block is nearly full, names that differ in the
+ * number at their end share one entry, and are counted. */
 static void test_numbers(void **state)
 {
 	static char text[2000];
@@ -122,7 +122,7 @@ static void test_numbers(void **state)
 	assert_string_equal(range("iteration 4711111")->text, "iteration #");
 }
 
-/* Too many: first texts are lost, then identities; nothing else happens. */
+/* With too many names, first the texts are lost, then the identities, and nothing else. */
 static void test_full(void **state)
 {
 	static char text[4096];

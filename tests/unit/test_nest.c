@@ -25,7 +25,7 @@ static void self_times_and_overlaps(void **state)
 	rig_slice(&r, r.thread, CATEGORY_OP, "a", 0, 100, 0);
 	rig_slice(&r, r.thread, CATEGORY_OP, "b", 0, 20, 0);
 	rig_slice(&r, r.thread, CATEGORY_OP, "c", 20, 30, 0);
-	rig_slice(&r, r.thread, CATEGORY_OVERHEAD, "x", 60, 10, 0); /* not looked at */
+	rig_slice(&r, r.thread, CATEGORY_OVERHEAD, "x", 60, 10, 0); /* not read */
 	rig_slice(&r, r.thread, CATEGORY_OP, "d", 130, 10, 0);
 	build_seal(r.b);
 	nest_init(&n, r.t, r.thread, CATEGORY_BIT(CATEGORY_OP), &unit_arena);
@@ -38,7 +38,7 @@ static void self_times_and_overlaps(void **state)
 	assert_int_equal(n.overlaps, 1);
 }
 
-/* A random trace of a thread whose slices nest or are apart. */
+/* Makes a random trace of one thread whose slices are nested or disjoint. */
 static int64_t append_tree(struct rig *r, int64_t from, int64_t to, unsigned depth)
 {
 	int64_t end = from;

@@ -85,7 +85,8 @@ static void sums_stop_at_the_ends(void **state)
 	assert_int_equal(num_mul(INT64_MIN, -1), INT64_MAX);
 }
 
-/* Once at an end, there for good: whatever the order, one sees that a sum has stopped. */
+/* A sum that has reached an end of the type stays there, so that the limit is visible whatever the
+ * order of the terms. */
 static void stopped_sums_stay(void **state)
 {
 	(void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Amounts as people write them, and three digits of them.
+ * Amounts as people write them, and amounts printed with three digits.
  */
 #include "unit.h"
 
@@ -78,7 +78,7 @@ static void test_short(void **state)
 	assert_str(short_of(*state, QUANTITY_COUNT, INT64_MAX, false), "9.22E");
 }
 
-/* One meaning of every unit: powers of 1000, and of 1024 with an i. */
+/* Each unit has one meaning: powers of 1000, or powers of 1024 with an i. */
 static void test_units(void **state)
 {
 	static const struct {

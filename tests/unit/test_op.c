@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The op view: the list, sums to its end, start, trim, depth as places, nodes that match twice; and
- * the text of a type.
+ * The op view: the list, cumulative sums, start, trim, depth as a number of entries, nodes that
+ * match twice; and the text of a type.
  */
 #include "unit.h"
 #include "view_rig.h"
@@ -19,7 +19,7 @@ static struct view_rig *types(void **state)
 	return r;
 }
 
-/* A chain: each entry's total is its own number and all after it. */
+/* The total of an entry is its own number and those of all entries after it. */
 static void test_chain(void **state)
 {
 	struct view_rig *r = types(state);
@@ -51,7 +51,7 @@ static void test_start_trim_depth(void **state)
 	assert_str(rig_shown(r, VK_OP), "Add=15");
 }
 
-/* A hidden entry takes a place, and still is in the sums unless only shown ones count. */
+/* A hidden entry counts for the depth, and is part of the sums unless only shown entries count. */
 static void test_hidden(void **state)
 {
 	struct view_rig *r = types(state);
@@ -65,7 +65,7 @@ static void test_hidden(void **state)
 	assert_str(rig_shown(r, VK_OP), "Add=13 .MatMul=5");
 }
 
-/* The count is of nodes, and no threshold is too low. */
+/* The numbers count nodes, and a threshold may be negative. */
 static void test_occurrence_threshold(void **state)
 {
 	struct view_rig *r = types(state);
@@ -90,7 +90,8 @@ static void test_matched_twice(void **state)
 	        "MatMul                    10 float_ops (55.56%, 55.56%),        0|2\n");
 }
 
-/* Quirk 11: the empty word for a node without a device. Groups of input shapes follow the line. */
+/* Quirk 11: a node without a device is listed with an empty word. Groups of input shapes follow the
+ * line. */
 static void test_text(void **state)
 {
 	struct view_rig *r = types(state);
@@ -104,7 +105,7 @@ static void test_text(void **state)
 	        "input_type: 0:unknown,\t1:unknown\t(run*0|defined*1)\texec_time: 0us\n\n");
 }
 
-/* Without any node there is the root, and no legend. */
+/* Without nodes, only the root is printed, and no legend. */
 static void test_empty(void **state)
 {
 	struct view_rig *r = view_rig(*state);
@@ -116,7 +117,7 @@ static void test_empty(void **state)
 	assert_str(rig_shown(r, VK_OP), "");
 }
 
-/* Nodes of a profile that came after others with the same type, seen in two orders. */
+/* Nodes of a profile that follow others of the same type, in two orders. */
 static void test_members(void **state)
 {
 	struct view_rig *r = types(state);

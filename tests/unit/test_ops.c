@@ -122,8 +122,8 @@ static uint64_t sum_of_runs(const struct trace_ops *o)
 	return sum;
 }
 
-/* Two kernels of one op, each launched from a stack of its own, are one execution of the op, and
- * none if the op ran on the host. */
+/* Two kernels of one op that different call stacks launched are one execution of the op, or none if
+ * the op ran on the host. */
 static void stacks_divide_executions_without_adding_any(void **state)
 {
 	(void)state;

@@ -30,7 +30,7 @@ static bool read_now(struct session *s, void *ctx)
 	return options_read(s, &words, &left);
 }
 
-/* Returns the error for such a line; NULL if it is accepted. */
+/* Returns the error for a command line; NULL if it is accepted. */
 static const char *said(struct session *s, const char *line)
 {
 	return session_guard(s, read_now, (void *)(uintptr_t)line)
@@ -72,7 +72,7 @@ static void values(void **state)
 	session_free(s);
 }
 
-/* True if such a line after the command requests help. */
+/* True if the words after the command request help. */
 static bool wants_help(struct session *s, const char *command, const char *line)
 {
 	struct strs words = str_split(&s->query_arena, str_of(line), ' ');
@@ -115,7 +115,7 @@ static const char *diff_error(struct session *s, const char *line)
 	               : str_z(&s->query_arena, s->error.text);
 }
 
-/* Options of its own and of the views, some of them more than once, among names of files. */
+/* Options of the command and of the views, some of them repeated, between file names. */
 static void mixed(void **state)
 {
 	struct session *s = program_session();
@@ -196,7 +196,7 @@ static union {
 	uint8_t bytes[4096];
 } preset, explicit;
 
-/* A command gets the same without an option as with the default of the option. */
+/* A command gets the same values without an option as with the default of the option. */
 static void defaults(void **state)
 {
 	struct session *s = program_session();

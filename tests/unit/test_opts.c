@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Options: presets, parsing of every type, refusals that leave all untouched, the dump, near words.
+ * Options: presets, parsing of every type, refused values that change nothing, the dump,
+ * suggestions.
  */
 #include "unit.h"
 
@@ -14,7 +15,7 @@ static struct opts preset(struct arena *a)
 	return o;
 }
 
-/* Sets one option; the error text, empty if it was taken. */
+/* Sets one option. Returns the error text, which is empty if the value is accepted. */
 static struct str set(struct opts *o, struct arena *a, const char *name, const char *value)
 {
 	struct err e = { .a = a };
@@ -40,7 +41,7 @@ static struct str value_of(struct opts *o, struct arena *a, const char *name)
 	return sb_str(&b);
 }
 
-/* Walks the table: every row has a text, and its preset is a value that it takes. */
+/* Every row of the table has a text, and its preset is a valid value. */
 static void test_rows_are_complete(void **state)
 {
 	size_t original = 0;
@@ -117,7 +118,7 @@ static void test_metric_names(void **state)
 	assert_true(set(&o, *state, "order_by", "device").n > 0);
 }
 
-/* The library lets names in that no metric has; they stay in the dump. */
+/* The library accepts names that no metric has; they stay in the dump. */
 static void test_lenient_lists(void **state)
 {
 	struct opts o = preset(*state);
@@ -134,7 +135,7 @@ static void test_lenient_lists(void **state)
 	assert_str(value_of(&o, *state, "select"), "micros,no_such_name");
 }
 
-/* Quirk 22: the file stays when the type changes. */
+/* Quirk 22: the file name stays when the type changes. */
 static void test_output(void **state)
 {
 	struct opts o = preset(*state);
@@ -178,7 +179,8 @@ static void test_nearest(void **state)
 	assert_str(nearest_word(S("scop"), words, 4), "scope");
 	assert_str(nearest_word(S("grpah"), words, 4), "graph");
 	assert_str(nearest_word(S("SCOPE"), words, 4), "scope");
-	assert_str(nearest_word(S("gra"), words, 4), "graph"); /* only it begins so */
+	assert_str(nearest_word(S("gra"), words, 4),
+	        "graph"); /* the only option that begins like this */
 	assert_int_equal(nearest_word(S("gr"), words, 4).n, 0);
 	assert_int_equal(nearest_word(S("cops"), words, 4).n, 0);
 	assert_int_equal(nearest_word(S("timeline"), words, 4).n, 0);
@@ -186,7 +188,7 @@ static void test_nearest(void **state)
 	        0); /* A word too far from all others has no suggestion. */
 }
 
-/* Help and refusal of -min_METRIC name the same amount, which the option takes. */
+/* The help of -min_METRIC and its error name the same amount, which the option accepts. */
 static void test_minima(void **state)
 {
 	struct opts o = preset(*state);
@@ -203,7 +205,7 @@ static void test_minima(void **state)
 		assert_int_equal(set(&o, *state, row->name, str_z(*state, example)).n, 0);
 		assert_true(str_ends(set(&o, *state, row->name, "x"), str_sub(help, at, SIZE_MAX)));
 	}
-	assert_int_equal(n, 10); /* those of the original */
+	assert_int_equal(n, 10); /* the options of the original */
 	assert_int_equal(o.min[M_BYTES], 1000000);
 	assert_int_equal(o.min[M_MICROS], 20000);
 	assert_int_equal(o.min[M_OCCURRENCE], 3000);

@@ -25,7 +25,7 @@ static const char *const files[] = { TRACES "calls.json", TRACES "calls.pt.trace
 	TRACES "cpu.pb.gz", MEMORY "snapshot.pickle", SMALL "train.tfspool",
 	SMALL "views.graph.pbtxt", SMALL "views.op_log.pbtxt", SMALL "views.run_meta_0.pbtxt" };
 
-/* Values of every kind where numbers, texts and lists are expected. */
+/* Values of all types where numbers, texts and lists are expected. */
 static const char *const texts[] = {
 	"{\"traceEvents\":[],\"schemaVersion\":1,\"distributedInfo\":{\"rank\":3,\"world_size\":[4]"
 	"},"
@@ -182,7 +182,7 @@ static void test_values_of_every_kind(void **state)
 	munmap(p.base, p.size);
 }
 
-/* A value of another kind in the place of each value of each JSON file. */
+/* Replaces each value of each JSON file with a value of another type. */
 static void test_replaced_values(void **state)
 {
 	static const char *const others[] = { "{}", "[]", "[{}]", "-7e99", "\"\\u00e4\"", "null" };

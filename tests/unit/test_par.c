@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Jobs on threads: order, bounds, stopping, escapes of jobs and of the caller.
+ * Jobs on threads: order, limits, stopping, and failures of jobs and of the caller.
  */
 #include "unit.h"
 
@@ -24,7 +24,7 @@ enum { JOBS = 200 };
 
 struct run {
 	atomic_int started, running, held, most_held;
-	int read_by_jobs; /* changed only while they are quiet; the thread sanitizer looks on */
+	int read_by_jobs; /* changed only while no job runs; the thread sanitizer checks this */
 	int done[JOBS], n_done, n_escaped;
 	atomic_int dropped[JOBS];
 	bool ran[JOBS];
@@ -89,7 +89,7 @@ static void job_drop(void *ctx, size_t job)
 
 static const struct par_ops ops = { run_job, job_done, job_drop };
 
-/* The first n jobs were done in order, every other one that ran was dropped once. */
+/* The first n jobs were done in order, and each other job that ran was dropped once. */
 static void check(const struct run *r, int n)
 {
 	assert_int_equal(r->n_done, n);
@@ -163,7 +163,7 @@ static void the_caller_may_escape(void **state)
 		r.exhaust_at = 50;
 		assert_true(escapes(&r, threads));
 		check(&r, 51);
-		assert_int_equal(r.held, 1); /* the job whose fold escaped */
+		assert_int_equal(r.held, 1); /* the job whose fold failed */
 		assert_null(unit_work.guards);
 	}
 }

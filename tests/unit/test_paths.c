@@ -53,7 +53,7 @@ static void names_are_what_differs(void **state)
 	assert_names(a, "p d/p", "p d/p");
 	assert_names(a, "top/one", "one");
 	assert_names(a, "/ /x", "/ x");
-	assert_names(a, "a/b /a/b", "a/b /a/b"); /* parts alone would be equal */
+	assert_names(a, "a/b /a/b", "a/b /a/b"); /* the parts alone would be equal */
 	assert_names(a, "a/Job a/job", "Job job");
 	assert_names(a, "", "");
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Pattern lists: the meaning RE2 gives to patterns, errors, shortcuts against the engine.
+ * Pattern lists: RE2's meaning of patterns, errors, and shortcuts compared with the engine.
  */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
@@ -20,7 +20,7 @@ static bool matches(const char *pattern, struct str text)
 	return yes;
 }
 
-/* A pattern, a text that it matches and one that it does not; NULL: none given. */
+/* A pattern, a text that it matches and a text that it does not match; NULL: no text. */
 struct meaning {
 	const char *pattern, *yes, *no;
 };
@@ -40,7 +40,7 @@ static void check_meanings(const struct meaning *m, size_t n)
  *   repetitions, counts above 1000, (?x), \Z, \K, \R, \h, \E without \Q;
  * - refused, though RE2 accepts it: a repeated assertion (\b+, ^*), more than 64 KiB when compiled;
  * - a pattern with \C is about bytes throughout, so that . in it is one byte;
- * - an overlong sequence is one character to RE2's dot, here it is not UTF-8. */
+ * - RE2's dot matches an overlong sequence; here the text is not UTF-8. */
 static void means_what_re2_means(void **state)
 {
 	static const struct meaning m[] = {

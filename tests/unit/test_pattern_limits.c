@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Limits of pattern lists: steps, memory, cancels, and when they are closed.
+ * Limits of pattern lists: steps, memory, cancels, and closing.
  */
 #include <stdio.h>
 
 #include "pattern_rig.h"
 
-/* All matches of a work share a limit: 400 names, of which each alone would be answered. */
+/* All matches of a query share a limit: 400 names, each of which alone would be matched. */
 static void steps_are_counted_over_all_matches(void **state)
 {
 	const char *pattern = "[^x]*a[^x]*b[^x]*c[^x]*d";
@@ -17,7 +17,7 @@ static void steps_are_counted_over_all_matches(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof text; i++)
 		text[i] = "abc"[i * 3 / sizeof text];
-	text[0] = 'd'; /* PCRE2 does not begin where a character is missing */
+	text[0] = 'd'; /* PCRE2 does not start a match where a character is missing */
 	unit_work.pattern_work = 0;
 	while (tried < 400 && !pattern_failed(l, &err)) {
 		assert_false(pattern_match(l, str_make(text, sizeof text)));
@@ -31,7 +31,7 @@ static void steps_are_counted_over_all_matches(void **state)
 	unit_work.pattern_work = 0;
 }
 
-/* Work in proportion to the text does not add up. */
+/* Steps in proportion to the text do not count towards the limit. */
 static void ordinary_names_are_matched_for_ever(void **state)
 {
 	static const char *const patterns[] = { ".*(conv|relu)[0-9]+/.*[a-z]_x", "([a-z_0-9/]+)+!",
@@ -52,7 +52,7 @@ static void ordinary_names_are_matched_for_ever(void **state)
 	pattern_free(l);
 }
 
-/* A cancel is noticed within a match, and between two. */
+/* A cancel is noticed within a match and between two matches. */
 static void a_match_can_be_cancelled(void **state)
 {
 	const char *pattern = "(a*)*[bc]";
@@ -80,7 +80,7 @@ static void a_match_can_be_cancelled(void **state)
 	unit_account.stop = NULL;
 }
 
-/* PCRE2's memory is the session's: of compiling, of matching, of machine code. */
+/* PCRE2's memory is charged to the session: for compiling, matching and machine code. */
 static void memory_of_patterns_is_limited(void **state)
 {
 	static const char *const patterns[] = {
@@ -147,12 +147,12 @@ static void costly_patterns_give_up(void **state)
 		assert_int_equal(err.code, ERR_RESOURCE);
 		assert_true(str_contains(err.text, str_of(patterns[i])));
 		assert_true(str_contains(err.text, S("aaa...' (1048576 bytes): ")));
-		assert_false(pattern_match(l, S("c"))); /* no more is tried */
+		assert_false(pattern_match(l, S("c"))); /* no further pattern is tried */
 		pattern_free(l);
 	}
 }
 
-/* Of a pattern that is long, the sentence has the beginning. */
+/* The error contains the beginning of a long pattern. */
 static void long_patterns_are_cut(void **state)
 {
 	struct sb pattern = sb_in(&unit_arena);

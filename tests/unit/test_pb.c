@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The gate's verdicts, and the cleaning of bytes that protobuf-c would misread. Bytes are written
+ * What the gate accepts, and how it cleans bytes that protobuf-c would misread. Bytes are written
  * by hand; GraphDef.node is field 1, NodeDef.name 1, .op 2, .attr 5.
  */
 #include "unit.h"
@@ -45,7 +45,7 @@ static void good_bytes_pass(void **state)
 	(void)state;
 	assert_true(judge(GRAPH, S("")));
 	assert_true(judge(GRAPH, S("\n\6\n\1a\22\1b")));
-	assert_true(judge(GRAPH, S("\n\0\n\0")));            /* repeated: twice is fine */
+	assert_true(judge(GRAPH, S("\n\0\n\0")));            /* repeated: may occur twice */
 	assert_true(judge(NODE, S("\270\4\1\n\2\303\251"))); /* unknown number, e acute */
 }
 
@@ -113,7 +113,7 @@ static void wrong_types_and_groups_are_dropped(void **state)
 	n = unpack(NODE, S("\n\1a\10\5\22\1b")); /* name as a varint */
 	assert_string_equal(n->name, "a");
 	assert_string_equal(n->op, "b");
-	n = unpack(NODE, S("\73\n\1x\103\104\74\n\1a")); /* groups, one in the other */
+	n = unpack(NODE, S("\73\n\1x\103\104\74\n\1a")); /* nested groups */
 	assert_string_equal(n->name, "a");
 	n = unpack(NODE, S("\212\200\200\200\160\1a")); /* bits of the tag beyond the 32nd */
 	assert_string_equal(n->name, "a");
@@ -131,7 +131,7 @@ static void copies_of_a_submessage_are_merged(void **state)
 	assert_int_equal(g->versions->producer, 7);
 	assert_int_equal(g->versions->min_consumer, 9);
 	assert_int_equal(g->versions->n_bad_consumers, 2);
-	/* in a map entry too: attr { value { shape {..} } value { shape { unknown_rank } } } */
+	/* also in a map entry: attr { value { shape {..} } value { shape { unknown_rank } } } */
 	n = unpack(NODE, S("*\20\22\6:\4\22\2\10\3\22\6:\4\30\1\22\0"));
 	assert_int_equal(n->attr[0]->value->shape->n_dim, 2);
 	assert_int_equal(n->attr[0]->value->shape->dim[0]->size, 3);
@@ -163,12 +163,12 @@ static void packed_lists(void **state)
 
 	(void)state;
 	l = unpack(list, S("\30\5\32\3\1\254\2"));
-	assert_int_equal(l->n_i, 3); /* one alone, two packed */
+	assert_int_equal(l->n_i, 3); /* one unpacked, two packed */
 	assert_int_equal(l->i[2], 300);
 	assert_false(judge(list, S("\32\2\1\200")));
 	assert_false(judge(list, S("\42\5abcde"))); /* floats of four bytes */
 	assert_true(judge(list, S("*\2\0\1")));
-	l = unpack(list, S("*\5\0\2\200\0\1")); /* truth in other spellings */
+	l = unpack(list, S("*\5\0\2\200\0\1")); /* other encodings of true */
 	assert_int_equal(l->n_b, 4);
 	assert_int_equal(l->b[1], 1);
 	assert_int_equal(l->b[2], 0);

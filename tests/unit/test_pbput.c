@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * pbput: fields in order, lengths, zeros left out, a buffer that grows.
+ * pbput: fields in order, lengths, omitted zeros, a buffer that grows.
  */
 #include "unit.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Text format: each form that is taken, by the message it gives; each fault, by its sentence.
+ * Text format: the message that each accepted form gives, and the error for each fault.
  */
 #include <float.h>
 #include <math.h>
@@ -14,7 +14,7 @@
 #define NODE   (&tensorflow__node_def__descriptor)
 #define TENSOR (&tensorflow__tensor_proto__descriptor)
 
-/* The message that a text means; it must pass the gate as it is. */
+/* Returns the message that a text describes, which must pass the gate unchanged. */
 static void *read_text(const ProtobufCMessageDescriptor *d, struct str text)
 {
 	struct err e = { .a = &arena };
@@ -27,7 +27,7 @@ static void *read_text(const ProtobufCMessageDescriptor *d, struct str text)
 	return pb_unpack(d, bytes, S("f"), &arena, &e);
 }
 
-/* The sentence with which a text is refused. */
+/* Returns the error for a refused text. */
 static const char *refusal(const ProtobufCMessageDescriptor *d, struct str text)
 {
 	struct err e = { .a = &arena };
@@ -230,7 +230,7 @@ static void beginnings(void **state)
 	assert_string_equal(str_z(&arena, e.text), "x:2:1: GraphDef has no field named 'bad'");
 }
 
-/* The sentence, empty if the text is taken. */
+/* Returns the error, which is empty if the text is accepted. */
 static struct str outcome(struct str text)
 {
 	struct err e = { .a = &arena };

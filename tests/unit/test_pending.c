@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The table of pending launches, against an array: launches are found until they are removed,
- * whatever was removed between them, and their work comes in the order in which it was added.
+ * The table of pending launches, compared with an array: a launch is found until it is removed,
+ * whichever other launches are removed, and its work is returned in the order in which it was
+ * added.
  */
 #include "unit.h"
 
@@ -74,7 +75,7 @@ static void test_work_in_order(void **state)
 		}
 		assert_false(pending_take(&p, &lists[0], &work));
 	}
-	assert_int_equal(p.next.n, 30); /* work that was taken is used again */
+	assert_int_equal(p.next.n, 30); /* a work entry that was taken is reused */
 }
 
 int main(int argc, char **argv)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The pickle reader: every opcode of plain data, what is refused, limits, truncation at every byte.
+ * The pickle reader: every opcode of plain data, refused opcodes, limits, truncation at every byte.
  * Containers are written as text: a list as [a b], a dict as {k v}, a tuple as (a b).
  */
 #include "unit.h"
@@ -279,7 +279,7 @@ static void test_every_prefix(void **state)
 		struct str text = read_pickle(str_sub(whole, 0, n), false);
 		assert_int_equal(err.code, ERR_DATA_LOSS);
 		assert_true(str_contains(text, S("truncated at byte ")));
-		read_pickle(str_sub(whole, 0, n), true); /* a value or an error, and no leak */
+		read_pickle(str_sub(whole, 0, n), true); /* a value or an error, without a leak */
 	}
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * pool: buffers go round, cleared, in the order in which they came back.
+ * pool: returned buffers are cleared, and given out again in the order in which they were returned.
  */
 #include "unit.h"
 
@@ -22,7 +22,7 @@ static void test_round(void **state)
 	a[0] = b[9000] = a[16383] = 1;
 	assert_true(pool_put(b, 9001));
 	assert_true(pool_put(a, 99999));
-	assert_false(pool_put(a, 1)); /* it is not out any more */
+	assert_false(pool_put(a, 1)); /* the buffer is already returned */
 
 	struct pool_buffer *first = pool_drain(), *second = first->next;
 
@@ -58,8 +58,8 @@ static void test_all(void **state)
 
 enum { BUFFERS = 128 };
 
-/* A slow program gets buffers for few launches; one with much work in its queues, or whose buffers
- * are full at once, gets larger ones. */
+/* A program with few launches gets small buffers; a program with much queued work, or whose buffers
+ * fill at once, gets larger ones. */
 static void test_sizes(void **state)
 {
 	uint8_t *p[BUFFERS];
@@ -81,7 +81,7 @@ static void test_sizes(void **state)
 	for (unsigned rounds = 0; size < POOL_BYTES; rounds++) {
 		uint8_t *full = pool_take(&size);
 
-		assert_true(rounds < 1000000); /* it came back at once, in most rounds */
+		assert_true(rounds < 1000000); /* the buffer is returned at once in most rounds */
 		assert_true(pool_put(full, size));
 		pool_give(pool_drain());
 	}

@@ -66,7 +66,7 @@ static void lines_become_locations(void **state)
 	out_to(&x, "pprof", "p");
 	assert_true(out_request(&x, VK_CODE));
 	Profile *p = read_file(&x);
-	/* Strings: the first call, the node that needed it, ..., finally the units. */
+	/* Strings in this order: the first call, the node that used it, ..., and the units last. */
 	static const char *const strings[] = { "", "lib:layer", "lib.py", "graph node:", "a", "b",
 		"c", "count", "params", "Model parameters." };
 	assert_int_equal(p->n_string_table, 10);
@@ -105,8 +105,8 @@ static void lines_become_locations(void **state)
 	out_close(&x);
 }
 
-/* Only accounted nodes count. A shown line includes all lines below it. A line without a caller has
- * no location. */
+/* Only accounted nodes count. A shown line includes all lines that it calls. A line without a
+ * caller has no location. */
 static void samples_are_those_of_the_view(void **state)
 {
 	struct out_rig x;
@@ -133,7 +133,7 @@ static void samples_are_those_of_the_view(void **state)
 	out_close(&x);
 }
 
-/* Three levels: innermost location first; lines that begin at -1 come last; gradients are others.
+/* Three levels: the innermost location is first, lines at -1 are last, and gradients are separate.
  */
 static void locations_stand_innermost_first(void **state)
 {
@@ -187,7 +187,7 @@ static void refusals(void **state)
 	(void)state;
 	out_open(&x, model);
 	out_to(&x, "pprof", "p");
-	out_set(&x, "account_displayed_op_only", "true"); /* its note would come later */
+	out_set(&x, "account_displayed_op_only", "true"); /* its note would be added later */
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		out_set(&x, "select", cases[i].select);
 		assert_false(out_request(&x, cases[i].kind));

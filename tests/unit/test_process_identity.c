@@ -69,7 +69,7 @@ static void launchers_are_told_apart(void **state)
 	assert_int_equal(w[0].named.n, 0);
 }
 
-/* Parents that go round in a circle end somewhere. */
+/* The search ends if the parents form a cycle. */
 static void circles_end(void **state)
 {
 	struct process_identity w[] = { process(1, 2, 0), process(2, 1, 0), process(3, 3, 0),

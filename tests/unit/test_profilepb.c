@@ -27,7 +27,7 @@ static struct str write_again(struct rig *g)
 	return sink_text(to);
 }
 
-/* Writes, reads, and compares models and second copies. */
+/* Writes and reads a model, and compares it with the model read and with a second copy. */
 static void round_trip(struct rig *g, bool keep_attrs)
 {
 	struct rig h;
@@ -114,7 +114,7 @@ static void everything_comes_back(void **state)
 	rig_close(&g);
 }
 
-/* Without kept attributes the one that advice needs is written all the same. */
+/* The attribute that advice needs is written even if no attributes are kept. */
 static void data_format_is_never_lost(void **state)
 {
 	struct rig g;

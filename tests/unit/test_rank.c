@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Ranks found in passes against those of the sorted numbers.
+ * Ranks found in several passes, compared with the ranks of the sorted numbers.
  */
 #include "unit.h"
 
@@ -43,7 +43,7 @@ static void check(struct arena *a, int64_t (*v)[N], size_t n, size_t series, uns
 		wanted[p] = (uint32_t)((n * asked[p] + 99) / 100);
 	ranks_begin(&r, wanted, 4, span);
 	assert_true(r.bits >= RANK_BITS_MIN && r.bits <= RANK_BITS_MAX);
-	if (bits && r.open) { /* as if the series were more */
+	if (bits && r.open) { /* as if there were more series */
 		r.bits = bits;
 		r.shift = (63 - (unsigned)__builtin_clzll(span)) / bits * bits;
 	}
@@ -108,7 +108,7 @@ static void test_equal_numbers_need_no_pass(void **state)
 	assert_false(r.open);
 }
 
-/* Many series: as few counters as there can be. */
+/* Many series, with the smallest number of counters. */
 static void test_counters_have_a_bound(void **state)
 {
 	const uint32_t wanted[] = { 1, 2, 3 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Baselines: a written one is read as the same numbers, and written again as the same bytes.
+ * Baselines: a written baseline is read as the same numbers, and written again as the same bytes.
  */
 #include "unit.h"
 
@@ -90,7 +90,8 @@ static void test_checksum(void **state)
 	struct rig g;
 
 	(void)state;
-	for (size_t bit = 0; bit < 8 * (sizeof WHOLE - 2); bit++) { /* but for the last newline */
+	for (size_t bit = 0; bit < 8 * (sizeof WHOLE - 2);
+	        bit++) { /* except for the last newline */
 		char text[] = WHOLE;
 		text[bit / 8] = (char)(text[bit / 8] ^ 1 << bit % 8);
 		assert_false(read_text(&g, text));

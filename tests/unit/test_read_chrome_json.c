@@ -44,7 +44,7 @@ static void categories(void **state)
 	        "gpu0.7 copy k 1500+250 bytes=12\ngpu0.7 set k 1500+250 bytes=5\n");
 	holds("[" GPU("gpu_user_annotation", "") "," GPU("cuda_sync", "\"stream\":8") "]",
 	        "gpu0.7 annotation k 1500+250\ngpu0.8 sync k 1500+250\n");
-	/* Arguments do not turn slices of a thread into device work. */
+	/* A slice of a thread does not become device work because of its arguments. */
 	holds("[" GPU("cpu_op", "\"device\":0,\"stream\":7,\"correlation\":3") "," GPU(
 	              "cuda_runtime", "\"correlation\":3,\"stream\":7") "," GPU("python_function",
 	              "") "," GPU("Trace", "") "]",
@@ -59,11 +59,11 @@ static void categories(void **state)
 	      "1,\"tid\":5,\"ts\":1,\"dur\":1}]",
 	        "1.5 step ProfilerStep#12 1000+1000 step=12\n"
 	        "1.5 module nn.Module: Linear_0 1000+1000\n");
-	/* Others' categories are plain slices. */
+	/* Unknown categories are plain slices. */
 	holds("[{\"ph\":\"X\",\"cat\":\"Op\",\"name\":\"MatMul\",\"pid\":\"host\",\"ts\":1}]",
 	        "0.0 op MatMul 1000+0\n");
 	assert_int_equal(chrome_trace->source, TRACE_PLAIN);
-	/* A NUL ends no category. */
+	/* A NUL does not end a category. */
 	holds("[{\"ph\":\"X\",\"cat\":\"kernel\\u0000\",\"name\":\"k\",\"pid\":2,\"ts\":1}]",
 	        "2.0 op k 1000+0\n");
 	assert_int_equal(chrome_trace->source, TRACE_PLAIN);
@@ -173,7 +173,7 @@ static void names(void **state)
 	"{\"ph\":\"" ph "\",\"cat\":\"" cat "\",\"name\":\"" name                                  \
 	"\",\"pid\":1,\"tid\":2,\"ts\":" ts rest "}"
 
-/* Events share a kind only if all that makes one is equal. */
+/* Events share a kind only if everything that defines the kind is equal. */
 static void kinds(void **state)
 {
 	struct sb text = sb_in(&unit_arena), expected = sb_in(&unit_arena);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * read_oplog: types, float_ops and call stacks of known nodes, texts that come late, and that its
- * hand walk agrees with the unpacked messages.
+ * read_oplog: types, float_ops and call stacks of known nodes, texts after their first use, and
+ * agreement with the unpacked messages.
  */
 #include "unit.h"
 

@@ -143,7 +143,7 @@ static void faults_are_refused(void **state)
 	rig_refuses(read_profile, S("\x0a\x05\x12\x03\x52\x01\x0a"), "byte"); /* trace */
 }
 
-/* Copies of a message that are broken alone stay so, even where they fit together. */
+/* Copies of a message that are each malformed stay malformed, even if they would fit together. */
 static void copies_are_judged_alone(void **state)
 {
 	(void)state;

@@ -6,8 +6,8 @@
 
 #include "trace/read/recording/recording_internal.h"
 
-/* The facts of a closed recording with that many kernels, whose launches are all certain but for
- * some. */
+/* Returns the facts of a closed recording with a number of kernels, and with a number of uncertain
+ * launches. */
 static struct recording_facts facts(uint64_t recorded, uint64_t certain, uint64_t unsure)
 {
 	struct recording_facts f = { .single = recorded, .ended = true };
@@ -26,8 +26,8 @@ static void expect(struct recording_facts f, uint64_t lost, bool bound, bool com
 	assert_int_equal(f.compared, compared);
 }
 
-/* If a launch is uncertain and its kernel is not there, the number is a lower bound, also if it is
- * 0. */
+/* If a launch is uncertain and its kernel is missing, the number is a lower bound, also if it is 0.
+ */
 static void test_unsure(void **state)
 {
 	(void)state;

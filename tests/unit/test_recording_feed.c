@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A spool that grows between its two readings, as one does that is recorded still.
+ * A recording that grows between its two readings, because it is still being written.
  */
 #include "unit.h"
 
@@ -10,7 +10,7 @@
 #define BASE   1700000000000000000u
 #define SECOND 1000000000u
 
-/* Readings of the clock, each followed by a kernel of that time, as a recording. */
+/* Makes a recording of clock readings, each followed by a kernel at its time. */
 static struct str write_spool(struct arena *a, unsigned n)
 {
 	struct block_encoder *p = ARENA_NEW(a, struct block_encoder);
@@ -28,7 +28,7 @@ static struct str write_spool(struct arena *a, unsigned n)
 	return str_make(block, block_encode_finish(p));
 }
 
-/* A recording of n kernels whose process has jumped, without readings of the clock. */
+/* A recording of n kernels without clock readings, whose clock was set meanwhile. */
 struct rig {
 	struct err e;
 	struct recordings r;
@@ -67,7 +67,7 @@ static void more_readings(void **state)
 	feed_close(&f);
 }
 
-/* Clocks of which the offsets are further apart than their type reaches. */
+/* Clocks whose offsets differ by more than their type can hold. */
 static void far_clocks(void **state)
 {
 	struct arena *a = *state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Operations and calls meet whatever their order, over the end of the correlations' range, and in
- * memory that does not follow their number.
+ * Operations and calls are matched whatever their order, also where correlation ids wrap, and in
+ * memory that does not depend on their number.
  */
 #include "unit.h"
 
@@ -81,7 +81,8 @@ static void around_the_end(void **state)
 	assert_int_equal(alone, 1);
 }
 
-/* A graph's call has many operations, another's a few; a second record of a call is no other. */
+/* The call of a graph has many operations, another call has a few; a second record of a call is not
+ * a second call. */
 static void several_of_one(void **state)
 {
 	struct join *j = begin(*state);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The end of a line: only words that are exactly |, > or >> count.
+ * The end of a line: only the words |, > and >> redirect the output.
  */
 #include "unit.h"
 
@@ -31,7 +31,7 @@ static void test_program(void **state)
 	assert_true(split(&l, "scope -max_depth 2 | grep -c 'a|b' > x"));
 	assert_int_equal(l.to, REDIRECT_PROGRAM);
 	assert_true(str_eq(l.command, S("scope -max_depth 2 ")));
-	assert_int_equal(l.words.n, 3); /* a further mark is for the shell */
+	assert_int_equal(l.words.n, 3); /* a further mark is passed to the shell */
 	assert_true(str_eq(l.words.v[0], S("sh")));
 	assert_true(str_eq(l.words.v[2], S(" grep -c 'a|b' > x")));
 	assert_true(split(&l, "scope | grep -c 'a|b'"));

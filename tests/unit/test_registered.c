@@ -25,7 +25,7 @@ struct statistic {
 	const char *op;
 	const char *in[2], *out;
 	int64_t flops;
-	size_t inputs; /* 0: as many as there are shapes */
+	size_t inputs; /* 0: the number of shapes */
 	int64_t window, stride;
 	bool transposed;
 };

@@ -111,8 +111,8 @@ static void work_waits_for_an_event(void **state)
 	assert_int_equal(after(&x, "kernel:k1=0"), 15 + 5 + 50); /* its launch */
 }
 
-/* Without the event, the answer has to say that something is missing; the wait is assumed to be for
- * the work of another stream that ended last before, if that explains the start. */
+/* Without the event, the answer must state that data are missing. The wait is assumed to be for the
+ * work of another stream that ended last before the start, if that explains the start. */
 static void waits_for_unknown_events_are_assumed(void **state)
 {
 	static const int64_t starts[] = { 106, 300 };
@@ -249,7 +249,7 @@ static void full_queues_of_the_file_block_launches(void **state)
 	assert_int_equal(after(&x, "kernel:before*0.5"), 1515 - 495);
 }
 
-/* A mean over steps, each from the end of the work of the one before. */
+/* The mean over steps, each of which begins at the end of the work of the step before. */
 static void steps_have_a_mean(void **state)
 {
 	struct rig r = rig_open_tracks(TRACE_KINETO);
@@ -342,8 +342,8 @@ static void words_are_read(void **state)
 	assert_false(replay_is_change(S("hosts*.json")));
 }
 
-/* A line is that of a Python function, as PyTorch and JAX write it; a file is found by the end of
- * its path. */
+/* A line names a Python function as PyTorch and JAX write it; a file is found by the end of its
+ * path. */
 static void lines_of_functions_are_found(void **state)
 {
 	static const char *const names[] = { "lib/train.py(88): step", "$lib/train.py:88 step",
@@ -370,7 +370,7 @@ static void lines_of_functions_are_found(void **state)
 	}
 }
 
-/* A name that nothing to change has is an error, which tells what has it. */
+/* A name that matches nothing that can change is an error, which states what it matches. */
 static void a_name_of_something_else_is_an_error(void **state)
 {
 	static const struct {

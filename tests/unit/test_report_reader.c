@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Text answers read again: preambles and legends of each generation, lines, faults.
+ * Reading text answers: preambles and legends of each generation, lines, faults.
  */
 #include "unit.h"
 
@@ -95,7 +95,7 @@ static void test_sides(void **state)
 	assert_int_equal(s.self[1], 10);
 	assert_false(answer_side(&x, VK_SCOPE, &micros, 1, 1, &s, *state, &e));
 	assert_str(e.text, "'in' has no micros; it has bytes");
-	/* By indent if names are not paths. */
+	/* Levels are found by the indent if names are not paths. */
 	assert_true(read_text(*state,
 	        "_TFProfRoot (--/3us)\n  f.py:1:main (1us/3us)\n    f.py:2:g (gradient) "
 	        "(2us/2us)\n",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Result messages: which fields, which children, depth.
+ * Result messages: fields, children, depth.
  */
 #include "unit.h"
 
@@ -100,7 +100,7 @@ static void scope_is_a_tree_of_nodes(void **state)
 	out_close(&x);
 }
 
-/* Each entry of op is the only child of the one before it; the root is there too. */
+/* Each entry of op is the only child of the entry before it, and the root is included. */
 static void op_is_a_chain(void **state)
 {
 	struct out_rig x;
@@ -183,7 +183,7 @@ static uint32_t depth_of(struct str s, unsigned f)
 	return depth;
 }
 
-/* 20,000 types, so that the chain is as deep; and as many scopes in one another. */
+/* 20,000 types, which form a chain of this depth, and as many nested scopes. */
 static void depth_needs_no_stack(void **state)
 {
 	struct out_rig x;

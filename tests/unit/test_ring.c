@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * ring: pushes and pops stay together when the ring is full, too deep, or another round has begun.
+ * ring: each pop belongs to its push if the ring is full, too deep, or in another round.
  */
 #include "unit.h"
 
@@ -53,7 +53,7 @@ static void test_full(void **state)
 	assert_int_equal(pushes, pops);
 	assert_true(pushes * 2 > RING_ENTRIES - 2 * RING_DEPTH - 4);
 	assert_int_equal(pushes + rings_lost() - lost, RING_ENTRIES);
-	/* Full with everything open that may be: the pops still fit. */
+	/* The pops still fit if the ring is full and as many ranges as possible are open. */
 	for (unsigned i = 0; i < RING_DEPTH; i++)
 		push(r, 1, 0);
 	for (unsigned i = 0; i < RING_ENTRIES; i++)
@@ -76,7 +76,7 @@ static void test_deep(void **state)
 		push(r, 1, (uint16_t)(i & 1));
 	for (unsigned i = RING_DEPTH + 50; i-- > 0;)
 		pop(r, 1, (uint16_t)(i & 1));
-	pop(r, 1, 0); /* one too many */
+	pop(r, 1, 0); /* one more than fits */
 	drain();
 	assert_int_equal(pushes, RING_DEPTH);
 	assert_int_equal(pops, RING_DEPTH);
@@ -91,7 +91,7 @@ static void test_rounds(void **state)
 	drain();
 	push(r, 1, 0);
 	push(r, 1, 0);
-	pop(r, 2, 0); /* of the round before: its push has no part in this one */
+	pop(r, 2, 0); /* of the round before: its push is not in this round */
 	push(r, 2, 0);
 	pop(r, 2, 0);
 	drain();
@@ -108,7 +108,7 @@ static void *one(void *ring)
 	return NULL;
 }
 
-/* The ring of a thread that is gone is emptied and goes to the next. */
+/* The ring of a thread that has ended is emptied and given to the next thread. */
 static void test_threads(void **state)
 {
 	struct ring *first, *second;

@@ -50,7 +50,7 @@ static void set(struct rig *r, const char *name, const char *value)
 	assert_true(opts_set(&r->o, r->a, row, str_of(value), &e));
 }
 
-/* The shown lines: indent, name, '=' and total float ops, joined by blanks. */
+/* Returns the shown lines: indent, name, '=' and total float ops, separated by blanks. */
 static struct str shown(struct rig *r)
 {
 	struct query q = { .m = &r->m, .o = &r->o, .a = r->a, .notes = &r->notes, .tree = &r->t };
@@ -90,7 +90,7 @@ static void test_pre_order_ends(void **state)
 	}
 }
 
-/* Names that the original dies of. */
+/* Names that crash the original. */
 static void test_odd_names(void **state)
 {
 	const char *const names[] = { "", "/", "//", "/lead", "_TFProfRoot", "t/", NULL };
@@ -150,7 +150,7 @@ static void test_thresholds_test_self(void **state)
 	assert_str(shown(r), "_TFProfRoot=31 .a=11 ..a/y/z=2 .a-b=16 .b=4");
 }
 
-/* 100,000 levels: no recursion anywhere. */
+/* 100,000 levels show that nothing is recursive. */
 static void test_deep(void **state)
 {
 	const size_t levels = 100000;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Sheets: every kind of cell in every form, and texts that try to leave their cell.
+ * Sheets: every kind of cell in every form, and texts that could break out of their cell.
  */
 #include "unit.h"
 
@@ -85,7 +85,7 @@ static void test_json(void **state)
 	assert_str(sink_text(to), "[\n{\"name\":\"a\"},\n{\"name\":\"\"}]");
 }
 
-/* One text in one cell. */
+/* Returns the output of a sheet with one text in one cell. */
 static struct str cell(struct arena *a, enum sheet_form form, struct str text)
 {
 	struct sink *to = sink_memory(a);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The test of two series: ranks against counting by hand and by all arrangements, intervals, series
- * that are too short, outliers.
+ * The test of two series: ranks compared with counting by hand and over all arrangements,
+ * intervals, series that are too short, outliers.
  */
 #include "unit.h"
 
@@ -96,7 +96,8 @@ static void test_interval(void **state)
 	struct shift s = open(x, 4, y, 4, false, 0.05);
 
 	(void)state;
-	/* Of four and four, all pairs count: the least and the largest difference. */
+	/* With four and four values, all pairs count: the interval is the smallest to the largest
+	 * difference. */
 	assert_true(shift_interval(&s, &low, &high) && close_to(low, 7) && close_to(high, 13));
 	s = open(x, 4, y, 4, true, 0.05);
 	assert_true(shift_interval(&s, &low, &high));

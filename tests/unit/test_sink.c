@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Sinks to memory, callbacks and descriptors: all that is put arrives, in order, or there is an
- * error.
+ * Sinks to memory, callbacks and descriptors: all bytes arrive in order, or an error is returned.
  */
 #include "unit.h"
 
@@ -60,7 +59,7 @@ static void call(UNUSED)
 
 	sink_char(s, '<');
 	sb_char(&want, '<');
-	sb_repeat(&want, 'b', 200000); /* passes the buffer by */
+	sb_repeat(&want, 'b', 200000); /* bypasses the buffer */
 	sink_put(s, str_sub(sb_str(&want), 1, SIZE_MAX));
 	for (int i = 0; i < 50000; i++) {
 		sink_put(s, S("small"));
@@ -102,7 +101,7 @@ static void broken_pipe(UNUSED)
 	s = sink_fd(&unit_arena, fds[1], S("pipe"));
 	sink_put(s, S("x"));
 	fails_with(sink_close(s, &err), "cannot write 'pipe': Broken pipe");
-	assert_int_equal(close(fds[1]), 0); /* it was not the sink's */
+	assert_int_equal(close(fds[1]), 0); /* the sink did not open it */
 }
 
 static void on_alarm(int number)
@@ -110,7 +109,7 @@ static void on_alarm(int number)
 	(void)number;
 }
 
-/* In a child: reads slowly; 0 when byte i of the input is i / 7 and there are n. */
+/* Reads slowly in a child process. Returns 0 if there are n bytes and byte i is i / 7. */
 static int read_slowly(int fd, size_t n)
 {
 	uint8_t got[5000];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Sinks to named files: the old file after a failure, and the remaining files in the folder.
+ * Sinks to named files: after a failure, the old file is kept and no other file remains.
  */
 #include "unit.h"
 
@@ -27,7 +27,7 @@ static int setup(UNUSED)
 	return unit_setup(state);
 }
 
-/* Empties the folder; how many names were there? */
+/* Empties the folder. Returns the number of names it had. */
 static int clear(void)
 {
 	DIR *d = opendir(".");
@@ -138,9 +138,9 @@ static void dropped(UNUSED)
 	sink_drop(s);
 	s = open_file("f");
 	assert_non_null(s);
-	arena_close(&unit_arena); /* as exhaustion does */
+	arena_close(&unit_arena); /* as when memory is exhausted */
 	holds("f", "old");
-	assert_int_equal(dup(0), next); /* nothing is left open */
+	assert_int_equal(dup(0), next); /* no descriptor stays open */
 	close(next);
 	assert_int_equal(clear(), 1);
 }
@@ -159,7 +159,7 @@ static void refusals(UNUSED)
 	assert_int_equal(clear(), 0);
 }
 
-/* The longest names a folder takes, in ASCII and in characters of three bytes. */
+/* The longest names that a folder accepts, in ASCII and in characters of three bytes. */
 static void long_names(UNUSED)
 {
 	struct sb name = sb_in(&unit_arena);
@@ -178,7 +178,8 @@ static void long_names(UNUSED)
 	assert_int_equal(clear(), 2);
 }
 
-/* Two writers of one name do not meet; the last to close wins. Names stay whole characters. */
+/* Two writers of one file do not disturb each other: the last one to close wins. Names are not cut
+ * within a character. */
 static void at_the_same_time(UNUSED)
 {
 	struct sb name = sb_in(&unit_arena);
@@ -215,7 +216,7 @@ static void full_device(UNUSED)
 	fails_with(sink_close(s, &err), "cannot write '/dev/full': No space left on device");
 }
 
-/* A file that may not grow: the old one stays, nothing else is left. */
+/* If the file may not grow, the old file stays and no other file remains. */
 static void full_disk(UNUSED)
 {
 	struct rlimit old, limit;
@@ -234,7 +235,7 @@ static void full_disk(UNUSED)
 	assert_int_equal(clear(), 1);
 }
 
-/* Obstacles that appear only after everything is written. */
+/* Failures that occur only after everything is written. */
 static void rename_fails(UNUSED)
 {
 	struct sink *s = open_file("f");
@@ -246,7 +247,7 @@ static void rename_fails(UNUSED)
 	assert_int_equal(clear(), 0);
 }
 
-/* Descriptors and pipes are written in place, at the place where they are. */
+/* Descriptors and pipes are written directly, at their current position. */
 static void direct(UNUSED)
 {
 	int fd = open("out", O_RDWR | O_CREAT | O_TRUNC, 0666);

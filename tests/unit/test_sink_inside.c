@@ -12,7 +12,7 @@
 
 #include "io/sink.h"
 
-/* A file in an open folder lands there, wherever the folder's path leads meanwhile. */
+/* A file is created in the open folder, even if the path of the folder now leads elsewhere. */
 static void inside(void **state)
 {
 	struct err err = { .a = *state };
@@ -23,7 +23,7 @@ static void inside(void **state)
 	assert_int_equal(mkdir("d", 0700) | mkdir("trap", 0700), 0);
 	folder = open("d", O_RDONLY | O_DIRECTORY);
 	assert_int_equal(rename("d", "moved") | symlink("trap", "d"), 0);
-	for (int i = 0; i < 2; i++) { /* a new file, and one that is there */
+	for (int i = 0; i < 2; i++) { /* a new file, and an existing file */
 		assert_true(sink_file_inside(&s, *state, folder, S("f"), S("d/f"), &err));
 		sink_fmt(s, "%d", i);
 		assert_true(sink_close(s, &err));

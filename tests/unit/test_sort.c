@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Both sorts against their definition, on random, ordered and hostile input.
+ * Both sorts compared with their definition, on random, ordered and hostile input.
  */
 #include "unit.h"
 
@@ -54,7 +54,7 @@ static void merge_sort_is_stable(void **state)
 	}
 }
 
-/* An element of an odd size. */
+/* An element whose size is odd. */
 struct element {
 	char key[3];
 	uint16_t place;
@@ -126,7 +126,7 @@ static void scratch_is_given_back(void **state)
 	assert_int_equal(arena_mark(&unit_arena).used, m.used);
 }
 
-/* Sorts n strings from the order in v and checks the order; equal ones keep theirs. */
+/* Sorts n strings in the order of v and checks the result; equal strings keep their order. */
 static void check(size_t n)
 {
 	uint32_t *rank = ARENA_ARRAY(&unit_arena, n, uint32_t);
@@ -193,7 +193,8 @@ static void names(void **state)
 	check(N);
 }
 
-/* Each string a prefix of the next: equal keys all the way down, one string ending at a time. */
+/* Each string is a prefix of the next string, so the keys are equal at each level, and one string
+ * ends at each. */
 static void nested_prefixes(void **state)
 {
 	enum { N = 2000 };
@@ -211,7 +212,8 @@ static void nested_prefixes(void **state)
 	check(N);
 }
 
-/* A few large values where the pivot is looked for and the small ones between: lopsided for long.
+/* A few large values where the pivot is chosen, and small values between them, so that many
+ * partitions are unbalanced.
  */
 static void organ_pipes(void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The input window: the same bytes must come out of a file, a pipe and memory, plain and packed.
+ * The input window: a file, a pipe and memory give the same bytes, with and without gzip.
  */
 #include "src_rig.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The input window where something is odd: damage, refusals, cancelling, files without a size.
+ * Faults of the input window: damage, refusals, cancelling, files without a size.
  */
 #include "src_rig.h"
 
@@ -118,7 +118,8 @@ static void progress(UNUSED)
 	src_close(s);
 }
 
-/* Memory is exposed piece by piece if progress is watched, and can still be read as a whole. */
+/* Memory is provided in pieces if there is a progress callback, and can still be read as a whole.
+ */
 static void progress_in_memory(UNUSED)
 {
 	struct str all = STR_NONE, bytes = zeros();
@@ -149,7 +150,7 @@ static void seeks_and_guard(UNUSED)
 	assert_false(src_skip(s, 2));
 	assert_int_equal(src_at(s), SIZE);
 	assert_true(src_rewind(s) && src_need(s, SIZE));
-	arena_close(&unit_arena); /* as exhaustion does */
+	arena_close(&unit_arena); /* as when memory is exhausted */
 	assert_int_equal(dup(0), next);
 	close(next);
 	src_close(s);

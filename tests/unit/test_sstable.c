@@ -58,7 +58,7 @@ static void test_all_entries(void **state)
 	}
 }
 
-/* Lists a table strictly; the sentence of the first fault, or "". */
+/* Lists a table strictly. Returns the error for the first fault, or "". */
 static const char *fault(struct arena *a, struct str bytes)
 {
 	struct sstable t;

@@ -25,7 +25,7 @@ static struct view_rig *rig_of(void **state)
 	return r;
 }
 
-/* A statistic of the total of cpu_micros of the named entry, "-" if there is none. */
+/* Returns a statistic of the total cpu_micros of the named entry, or "-" if it has none. */
 static struct str total_of(struct view_rig *r, enum vk kind, const char *name, const char *stat)
 {
 	struct sb b = sb_in(r->a);
@@ -69,7 +69,7 @@ static void test_by_hand(void **state)
 	assert_stat(r, VK_SCOPE, "scope/x", "p95", "40");
 	assert_stat(r, VK_SCOPE, "scope/x", "n", "4");
 	assert_stat(r, VK_SCOPE, "scope", "mean", "25.0000");
-	assert_stat(r, VK_SCOPE, "y", "mean", "0.0000"); /* it has accelerator time alone */
+	assert_stat(r, VK_SCOPE, "y", "mean", "0.0000"); /* it has only accelerator time */
 	assert_stat(r, VK_SCOPE, "y", "cv", "0.0000");
 	assert_stat(r, VK_SCOPE, "y", "n", "2");
 	assert_stat(r, VK_GRAPH, "y", "mean", "25.0000");
@@ -127,7 +127,7 @@ static void test_huge(void **state)
 	assert_stat(r, VK_SCOPE, "x", "cv", "0.0000");
 }
 
-/* Numbers of steps end where their type does. */
+/* The numbers of steps may be the limits of their type. */
 static void test_last_step(void **state)
 {
 	struct view_rig *r = view_rig(*state);
@@ -190,8 +190,8 @@ static void random_options(struct view_rig *r)
 	}
 }
 
-/* With the tallies that it was made from an answer gets its numbers again; and each kept entry is
- * shown or counted as hidden. */
+/* Recomputing an answer from its own tallies gives the same numbers, and each kept entry is shown
+ * or counted as hidden. */
 static void test_random(void **state)
 {
 	for (seed = 1; seed < 400; seed++) {

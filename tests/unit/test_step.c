@@ -70,8 +70,8 @@ static void test_largest_item(void **state)
 	assert_true(out.accelerator_persistent == v && !out.n_outputs && at == end);
 }
 
-/* A number of float operations lacks parts if some calls are not counted; it is unknown if that is
- * all there is. No other number lacks anything. */
+/* A number of float operations lacks parts if some calls are not counted, and is unknown if no call
+ * is counted. Other numbers are complete. */
 static void test_uncounted(void **state)
 {
 	const struct tally part = { .v = { [V_FLOAT_OPS] = 7, [V_UNCOUNTED] = 1 } },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The list of steps, whatever the order in which they come: of one file, of several, of workers.
+ * The list of steps of one file, several files and workers, whatever their order.
  * Baselines are the shortest files with steps.
  */
 #include "reader_rig.h"
@@ -28,7 +28,7 @@ static int64_t micros_of_a(struct rig *g, const struct step *s)
 	return model_tallies(g->m, s, g->m->a)[0].v[V_CPU_MICROS];
 }
 
-/* Some of them twice, some without records; then others between them. */
+/* Some steps twice, some without records; then other steps between them. */
 static void any_order(void **state)
 {
 	static const int64_t first[] = { -4, 3, 5, 7, 9 }, all[] = { -5, -4, 3, 4, 5, 7, 9, 10 };

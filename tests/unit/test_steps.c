@@ -6,7 +6,7 @@
 
 #include "metric/opts.h"
 
-/* Returns the printed form of -step for a text; the error if it is refused. */
+/* Returns the printed form of a value of -step, or the error if the value is refused. */
 static struct str shown(struct arena *a, const char *text)
 {
 	struct err e = { .a = a };
@@ -57,7 +57,7 @@ static void test_has(void **state)
 	for (int64_t i = 0; i < 22; i++)
 		assert_int_equal(
 		        steps_has(&s, i), (i >= 2 && i <= 9) || i == 15 || i == 16 || i == 19);
-	assert_false(steps_parse(&s, *state, S("no"), &e)); /* and it is as it was */
+	assert_false(steps_parse(&s, *state, S("no"), &e)); /* and the value is unchanged */
 	assert_true(steps_has(&s, 4));
 }
 
@@ -116,7 +116,7 @@ static void test_lists_of_words(void **state)
 	assert_int_equal(o.stats, 0);
 }
 
-/* Each row of the table is whole, and its word is found. */
+/* Each row of the table is complete, and its word is found. */
 static void test_table(void **state)
 {
 	for (enum stat_id i = 0; i < STATS_N; i++) {

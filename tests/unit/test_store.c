@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * store: the losses that a recording reports when its file may not grow, wherever that happens.
+ * store: the losses that a recording reports if its file may not grow, whatever the limit.
  */
 #include "unit.h"
 
@@ -78,7 +78,7 @@ static void what_has_no_place_is_told(void **state)
 		whole = l.ended;
 
 		uint64_t kernels = l.totals[SPOOL_KERNEL], lost = l.lost.n[SPOOL_LOST_WRITE];
-		bool only_end = kernels == BLOCKS * EACH && !whole; /* that is a record too */
+		bool only_end = kernels == BLOCKS * EACH && !whole; /* this is also a record */
 
 		assert_int_equal(kernels + lost, BLOCKS * EACH + only_end);
 		assert_int_equal(kernels % EACH, 0);

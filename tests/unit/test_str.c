@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Slices, lists and the builder, and the error value that is written with them.
+ * Strings, lists, the builder, and the error value, which uses them.
  */
 #include "unit.h"
 
@@ -228,7 +228,7 @@ static struct str counted(uint64_t n, const char *things)
 	return sb_str(&b);
 }
 
-/* Line breaks of a message are those of its format. */
+/* The line breaks of a message come from its format. */
 static void messages_keep_their_lines(void **state)
 {
 	struct err e = { .a = &unit_arena }, copy = e;

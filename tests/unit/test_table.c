@@ -6,7 +6,7 @@
 
 #include "export/table/table.h"
 
-/* 4, 6, 8 and 9 wide; with two blanks between them, 33 in all. */
+/* Widths 4, 6, 8 and 9; 33 with two blanks between them. */
 static const struct column columns[] = { TEXT_COLUMN("kind"),
 	{ S("median"), COLUMN_INTEGER, NULL, 1 }, { S("requests"), COLUMN_INTEGER, NULL, 2 },
 	NUMBER_COLUMN("last", NULL) };
@@ -49,7 +49,7 @@ static void columns_left_out(void **state)
 	assert_text(state, 1, least); /* the others are never left out */
 }
 
-/* A text keeps what the columns after it leave. */
+/* A text gets the width that the columns after it do not use. */
 static void texts_are_shortened_as_needed(void **state)
 {
 	static const struct column two[] = { TEXT_COLUMN("kind"), NUMBER_COLUMN("ns", NULL) };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tensors as text: blocks of every rank, six digits, the cut at 10000 bytes, figures, messages.
+ * Tensors as text: blocks of every rank, six digits, the limit of 10000 bytes, statistics,
+ * messages.
  */
 #include "base/crc32c.h"
 #include "base/sort.h"
@@ -11,7 +12,7 @@
 static struct arena own; /* of checkpoints */
 static struct err e;
 
-/* A bundle with one tensor "x" of raw bytes, shown. */
+/* Returns the text of a bundle with one tensor "x" of raw bytes. */
 static struct shown_tensor show(
         struct arena *a, unsigned type, struct str shape, struct str bytes, struct tensor_want want)
 {
@@ -86,7 +87,7 @@ static void test_limit(void **state)
 	assert_str(show(a, 1, S("\2\2"), four, want).text, "[[1.00 0.00 ],\n[3.00 nan ],\n],\n");
 }
 
-/* 60 rows of 40 values are 12000 bytes and more: cut, and said so. */
+/* 60 rows of 40 values have more than 12000 bytes: the text is cut, and a message says so. */
 static void test_cut(void **state)
 {
 	struct arena *a = *state;
@@ -96,13 +97,14 @@ static void test_cut(void **state)
 	assert_int_equal(text.n, 10000 + 3 + 25);
 	assert_true(str_ends(text, S("],\n...omitted from display\n\n")));
 	assert_memory_equal(text.p + 197, "0.00 ],\n[", 9);
-	/* 84 rows of 23 values have just 10000 bytes: nothing is cut, and yet it is said. */
+	/* 84 rows of 23 values have exactly 10000 bytes: nothing is cut, but the message is
+	 * printed. */
 	text = show(a, 1, S("\x54\x17"), str_make(zeros, 7728), all).text;
 	assert_int_equal(text.n, 10000 + 25);
 	assert_true(str_ends(text, S("0.00 ],\n],\n...omitted from display\n\n")));
 }
 
-/* One piece or many: the same figures. */
+/* Data in one piece and in many pieces have the same statistics. */
 static void test_stats(void **state)
 {
 	struct arena *a = *state;

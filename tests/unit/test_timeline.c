@@ -124,7 +124,8 @@ static void graph_writes_a_file_for_each_step(void **state)
 	out_close(&x);
 }
 
-/* A thousand boxes at once, then one when the first of them is done: its lane is used again. */
+/* A thousand boxes at the same time, then a box after the end of the first one, whose lane is
+ * reused. */
 static void lanes_are_used_again(void **state)
 {
 	struct out_rig x;

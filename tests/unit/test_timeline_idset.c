@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Sets of ids: members in ascending order (idset), the next member from anywhere (bittree).
+ * Sets of ids: members in ascending order (idset), and the next member from any place (bittree).
  */
 #include "unit.h"
 
@@ -42,7 +42,7 @@ static void test_next(void **state)
 	for (size_t i = 0; i < BOUND; i++)
 		if (!is_member(i))
 			bittree_clear(&t, i);
-	bittree_clear(&t, 1); /* again: as it was */
+	bittree_clear(&t, 1); /* again: unchanged */
 	assert_true(bittree_next(&t, BOUND) == SIZE_MAX);
 	for (size_t i = BOUND; i-- > 0;) {
 		want = is_member(i) ? i : want;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Memory counters of the graph timeline: which moments, which allocations, in which order.
+ * Memory counters of the graph timeline: their times, the allocations they name, and the order.
  */
 #include "unit.h"
 
@@ -12,7 +12,7 @@
 #define EXEC(what)            "execs { key: 0 value { run_count: 1 all_start_micros: 10 " what "} } "
 #define NODE(key, name, what) "nodes { key: " key " value { name: '" name "' op: 'Op' " what "} } "
 
-/* The value of the i-th counter of the top list that holds key; empty if there is none. */
+/* Returns the value of the i-th counter of the top list with this key; empty if there is none. */
 static struct str slot(struct str file, int i, const char *key)
 {
 	for (size_t at; (at = str_find(file, S("Not Displayed"))) != SIZE_MAX; i--) {
@@ -94,7 +94,7 @@ static void memory_has_ten_slots(void **state)
 	out_close(&x);
 }
 
-/* Sizes, names and times at random against a plain walk over all nodes. */
+/* Random sizes, names and times, compared with a simple walk over all nodes. */
 #define NODES  60
 #define EVENTS 6
 
@@ -111,7 +111,7 @@ static int held(const struct naive *x, int node, int before)
 	return sum;
 }
 
-/* The node that a plain walk names in slot i at a moment, or -1. */
+/* Returns the node that a simple walk finds for slot i at a time, or -1. */
 static int expected(const struct naive *x, int moment, int in_use, int i)
 {
 	bool used[NODES] = { false };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Storage of traces: appended slices come back in order, whatever the order of appending.
+ * Storage of traces: slices are returned in order, whatever the order in which they were appended.
  */
 #include "build_rig.h"
 
@@ -116,7 +116,7 @@ static void append(struct rig *r, struct twin *w)
 		build_instant(r->b, w->track, w->event, w->start, w->correlation);
 }
 
-/* Random slices on random tracks come out ordered, each exactly once. */
+/* Random slices on random tracks are returned in order, each exactly once. */
 static void random_slices_come_back_in_order(void **state)
 {
 	static const int64_t ranges[] = { 20, 100000, INT64_MAX / 4 };
@@ -187,7 +187,7 @@ static void times_are_rounded_down(void **state)
 	assert_true(trace_ns(r.t, INT64_MIN) == INT64_MIN);
 }
 
-/* A track without slices of a category is skipped. A slice that only begins counts. */
+/* A track without slices of a category is skipped. A slice without an end counts. */
 static void tracks_know_their_categories(void **state)
 {
 	struct rig r = rig_open_tracks(TRACE_PLAIN);

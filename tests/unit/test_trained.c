@@ -67,7 +67,7 @@ static void test_all_variables(void **state)
 	tfp_close(s);
 }
 
-/* The original's own inputs get the original's answer, and a note. */
+/* The inputs of the original have the original's answer, and a note. */
 static void test_words_of_the_original(void **state)
 {
 	struct tfp_session *s = loaded(TFP_GRAPH, VARIABLES UPDATES);

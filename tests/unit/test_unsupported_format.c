@@ -87,7 +87,7 @@ static void places_of_graphs(void **state)
 	assert_int_equal(sniff_graph_form(S(GRAPH)), GRAPH_META);
 	assert_int_equal(sniff_graph_form(S("\x0a\x03\x22\x01s" GRAPH)), GRAPH_META); /* a tag */
 	assert_int_equal(sniff_graph_form(S("\x08\x01\x12\x10" META_INFO GRAPH)), GRAPH_SAVED);
-	/* A node, and a library where the others have a graph. */
+	/* A node, and a library at the place where the others have a graph. */
 	assert_int_equal(sniff_graph_form(S("\x0a\x03\x0a\x01x\x12\x07\x0a\x05\x0a\x03\x0a\x01"
 	                                    "f")),
 	        GRAPH_PLAIN);

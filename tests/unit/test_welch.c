@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Welch's t-test against values worked out elsewhere, and where there is nothing to test.
+ * Welch's t-test compared with values from other programs, and series that cannot be tested.
  */
 #include "unit.h"
 
@@ -22,7 +22,8 @@ static void close_to(double found, double wanted)
 	assert_true(fabs(found - wanted) < 1e-6 * (1 + fabs(wanted)));
 }
 
-/* One degree of freedom on each side and equal spreads: two in all, where the tail is elementary.
+/* One degree of freedom on each side and equal spreads: two in total, for which the tail has a
+ * closed form.
  */
 static void test_elementary(void **state)
 {
@@ -43,7 +44,7 @@ static void test_no_spread(void **state)
 	assert_true(above(a, 3, b, 2) == 0);
 	assert_true(above(b, 2, a, 3) == 1);
 	assert_true(above(a, 3, c, 1) == 1);
-	assert_true(above(c, 1, b, 2) == 1); /* one value has no spread */
+	assert_true(above(c, 1, b, 2) == 1); /* a single value has no spread */
 	assert_true(above(a, 0, b, 2) == 1);
 }
 

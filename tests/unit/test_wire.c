@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The wire cursor on hand-made bytes: accepted and refused bytes, with the sentence. Both cursors
- * are checked for each case.
+ * The wire cursor on bytes written by hand: accepted and refused bytes, with the error. Both
+ * cursors are checked for each case.
  */
 #include "unit.h"
 
@@ -54,7 +54,8 @@ static void good(struct str bytes)
 	assert_true(skip_all_in_leaf(bytes));
 }
 
-/* Refused by both; the streaming cursor with this sentence after "run_meta: byte ". */
+/* Both cursors refuse the bytes; the error of the streaming cursor is this text after "run_meta:
+ * byte ". */
 static void bad(struct str bytes, const char *sentence)
 {
 	struct str want = str_fmt(&unit_arena, "run_meta: byte %s", sentence);
@@ -102,7 +103,7 @@ static void values(void **state)
 	        "1" CANNOT "a length is longer than 5 bytes");
 }
 
-/* n groups of field 1, one in the other. */
+/* Makes n nested groups of field 1. */
 static struct str nested(unsigned n)
 {
 	struct sb b = sb_in(&unit_arena);
@@ -150,7 +151,7 @@ static void levels(void **state)
 	assert_true(wire_leave(&w) && wire_next(&w) && wire_leaf(&w, &leaf));
 	assert_true(str_eq(leaf, S("leaf")));
 	assert_true(wire_next(&w) && w.field == 3);
-	assert_true(wire_leave(&w)); /* over its value */
+	assert_true(wire_leave(&w)); /* beyond its value */
 	assert_true(wire_next(&w) && wire_u64(&w, &v) && v == 9);
 	assert_false(wire_next(&w));
 	assert_false(w.bad);
@@ -190,7 +191,7 @@ static void parents(void **state)
 static void long_lengths(void **state)
 {
 	struct wire w =
-	        open_wire(B("\x0a\x80\x80\x80\x80\x08\x08\x01")); /* 2 GiB and no such bytes */
+	        open_wire(B("\x0a\x80\x80\x80\x80\x08\x08\x01")); /* 2 GiB, without these bytes */
 	struct str leaf = STR_NONE;
 	uint64_t v = 0;
 
@@ -225,7 +226,7 @@ static void leaves(void **state)
 	assert_true(leaf_fixed64(&l) == 0 && l.bad);
 }
 
-/* The sentence of a read error is not replaced. */
+/* The text of a read error is not replaced. */
 static void broken_input(void **state)
 {
 	struct err of_src = { .a = &unit_arena };

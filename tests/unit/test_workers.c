@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Workers of one model: each alone answers as its files alone do; columns agree with that; jobs
- * beside each other.
+ * Workers of one model: a single worker answers like its files alone, columns have the same
+ * numbers; several jobs.
  */
 #include "unit.h"
 
@@ -116,7 +116,7 @@ static void threads_change_nothing(void **state)
 	session_free(many);
 }
 
-/* Columns of a row of CSV hold no commas where this is asked. */
+/* Returns a column of a CSV row; the columns that are read contain no commas. */
 static int64_t cell(struct arena *a, struct str row, size_t column)
 {
 	struct sb b = sb_in(a);

@@ -26,7 +26,7 @@ static inline int unit_setup(void **state)
 	return 0;
 }
 
-/* Everything must have been given back. */
+/* All memory must be released. */
 static inline int unit_teardown(void **state)
 {
 	(void)state;
@@ -35,7 +35,7 @@ static inline int unit_teardown(void **state)
 	return 0;
 }
 
-/* Returns the next number of the series of the seed, which is not 0. */
+/* Returns the next random number. *seed must not be 0. */
 static inline uint64_t unit_random(uint64_t *seed)
 {
 	*seed ^= *seed << 13;
@@ -56,8 +56,8 @@ static inline uint64_t unit_random(uint64_t *seed)
 	(argc > 1 ? cmocka_set_test_filter(argv[1]) : (void)0,                                     \
 	        cmocka_run_group_tests(tests, NULL, NULL))
 
-/* Likewise, in a new folder, which is removed afterwards: it must be empty then. dir: a name for
- * mkdtemp. */
+/* Runs the tests in a new folder, which must be empty at the end and is then removed. dir: a
+ * template for mkdtemp. */
 #define unit_main_in(dir, tests, argc, argv)                                                       \
 	(mkdtemp(dir) ? unit_remove(dir, unit_main(tests, argc, argv)) : 1)
 
