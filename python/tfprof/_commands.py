@@ -37,7 +37,7 @@ OWN: Dict[str, Tuple[str, ...]] = {
     'critical': ('top', ),
     'what-if': ('top', 'each', ),
     'idle': ('top', 'by', ),
-    'why': ('top', 'as', 'cause', 'fail-on', ),
+    'why': ('top', 'as', 'cause', 'fail-on', 'allow-inconclusive', ),
     'memory': ('top', 'by', 'diff', ),
     'collectives': ('top', 'fail-on', ),
     'roofline': ('top', 'by', 'peak-flops', 'peak-bandwidth', ),
@@ -819,7 +819,8 @@ class Commands:
             self,
             top: Optional[int] = None,
             *,
-            step: Optional[Steps] = None) -> Result:
+            step: Optional[Steps] = None,
+            worker_regexes: Optional[Words] = None) -> Result:
         """Runs the command critical: the chain of work that determines how long a step takes.
 
         Starts at the end of a step and goes back in time, each time to the predecessor that
@@ -833,6 +834,7 @@ class Commands:
         top: show the first N rows (20); 0 is all; also -n. Default: 0.
         step: show this step; negative: the average of all steps; 0,2,5 or 3..9: the average of
             these steps; slowest, fastest or median: the step with this time. Default: -1.
+        worker_regexes: use only the workers whose names match. Default: .*.
 
         Units: the end of a column's name: _ns nanoseconds, _micros microseconds, _bytes bytes;
         share is percent. columns has the unit of each column.
@@ -842,6 +844,7 @@ class Commands:
         return self._result('critical', (), {
             'top': top,
             'step': step,
+            'worker_regexes': worker_regexes,
         })
 
     def what_if(
@@ -849,7 +852,8 @@ class Commands:
             *words: str,
             top: Optional[int] = None,
             each: Optional[Literal['none', 'kernel', 'op', 'line']] = None,
-            step: Optional[Steps] = None) -> Result:
+            step: Optional[Steps] = None,
+            worker_regexes: Optional[Words] = None) -> Result:
         """Runs the command what-if: the step time if kernels, ops or calls took less time.
 
         Replays the trace with changed times: every piece of work still starts after the work
@@ -872,6 +876,7 @@ class Commands:
             long, and if they take no time. Default: none.
         step: show this step; negative: the average of all steps; 0,2,5 or 3..9: the average of
             these steps; slowest, fastest or median: the step with this time. Default: -1.
+        worker_regexes: use only the workers whose names match. Default: .*.
 
         Units: the end of a column's name: _ns nanoseconds, _micros microseconds, _bytes bytes;
         share is percent. columns has the unit of each column.
@@ -882,6 +887,7 @@ class Commands:
             'top': top,
             'each': each,
             'step': step,
+            'worker_regexes': worker_regexes,
         })
 
     def idle(
@@ -889,7 +895,8 @@ class Commands:
             top: Optional[int] = None,
             *,
             by: Optional[Literal['auto', 'op', 'line', 'call', 'step']] = None,
-            step: Optional[Steps] = None) -> Result:
+            step: Optional[Steps] = None,
+            worker_regexes: Optional[Words] = None) -> Result:
         """Runs the command idle: what the host did while devices were idle.
 
         Prints the idle time of each device of a trace or recording by cause, and below each
@@ -905,6 +912,7 @@ class Commands:
             work, otherwise by ops. Default: auto.
         step: show this step; negative: the average of all steps; 0,2,5 or 3..9: the average of
             these steps; slowest, fastest or median: the step with this time. Default: -1.
+        worker_regexes: use only the workers whose names match. Default: .*.
 
         Units: the end of a column's name: _ns nanoseconds, _micros microseconds, _bytes bytes;
         share is percent. columns has the unit of each column.
@@ -915,6 +923,7 @@ class Commands:
             'top': top,
             'by': by,
             'step': step,
+            'worker_regexes': worker_regexes,
         })
 
     def why(
@@ -924,6 +933,7 @@ class Commands:
             as_: Optional[Literal['auto', 'ranks', 'runs']] = None,
             cause: Optional[str] = None,
             fail_on: Optional[Words] = None,
+            allow_inconclusive: Optional[bool] = None,
             step: Optional[Steps] = None) -> Result:
         """Runs the command why: why a step takes as long as it does, and what would shorten it.
 
@@ -931,10 +941,11 @@ class Commands:
         would save without it, computed by a replay as in what-if; the places with the most
         time; commands that show the evidence; and the usual remedies. Causes that would save
         less than 3% of the step are left out. Causes that cannot be judged from the file are
-        listed with the reason. With --fail-on, the status is 1 if a cause is found. The files
-        of all ranks of a job are analysed together. For two runs, the answer explains the
-        difference of their step times: the time on the critical path by cause, kind and name
-        adds up to that difference.
+        listed with the reason. With --fail-on, the status is 1 if a cause is found, or if
+        there is no verdict and --allow-inconclusive is not given. The files of all ranks of a
+        job are analysed together. For two runs, the answer explains the difference of their
+        step times: the time on the critical path by cause, kind and name adds up to that
+        difference.
 
         top: show the first N causes (5), places of one cause, or parts of the difference; 0 is
             all; also -n. Default: 0.
@@ -943,6 +954,8 @@ class Commands:
         cause: show only this cause, with more of its places (--top).
         fail_on: fail if this cause is found, or saves more than TIME of a step (of the whole
             trace if no steps are marked), such as input_pipeline>5ms; may be repeated.
+        allow_inconclusive: do not fail if there is no verdict; without it, --fail-on then
+            fails.
         step: show this step; negative: the average of all steps; 0,2,5 or 3..9: the average of
             these steps; slowest, fastest or median: the step with this time. Default: -1.
 
@@ -956,6 +969,7 @@ class Commands:
             'as': as_,
             'cause': cause,
             'fail-on': fail_on,
+            'allow-inconclusive': allow_inconclusive,
             'step': step,
         })
 
