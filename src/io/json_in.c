@@ -632,6 +632,18 @@ static inline const char *find_nested(const char *p, const char *end)
 	return p;
 }
 
+/* Skips a string up to its end or past an escape. Returns false if the window ends before that. */
+static bool skip_string(struct json_skip *k, const char **p, const char *end)
+{
+	const char *q = *p = find_quote(*p, end);
+
+	if (end - q < 2 && (q == end || *q == '\\'))
+		return false;
+	k->in_string = *q == '\\';
+	*p += 1 + k->in_string;
+	return true;
+}
+
 /* Returns true when the value has ended, just before *p. Otherwise *p is the end of the window, the
  * bracket that is nested too deeply, or (k->bad) the place where the value is malformed. Never
  * stops inside an escape. */
@@ -644,15 +656,10 @@ static bool skip_on(struct json_skip *k, const char **p, const char *end)
 			q = skip_blocks(k, q, end);
 			if (!k->depth)
 				goto done;
-			if (q == end)
-				break;
 		}
 		if (k->in_string) {
-			q = find_quote(q, end);
-			if (end - q < 2 && (q == end || *q == '\\'))
+			if (!skip_string(k, &q, end))
 				break;
-			k->in_string = *q == '\\';
-			q += 1 + k->in_string;
 			if (!k->in_string && !k->depth)
 				goto done;
 			continue;
@@ -661,10 +668,9 @@ static bool skip_on(struct json_skip *k, const char **p, const char *end)
 			q = find_nested(q, end);
 			if (q == end)
 				break;
-		} else if (k->begun && *q != ',' && *q != '}' && *q != ']' && !json_is_blank(*q)) {
-			k->bad = *q == '"' || *q == '{' || *q == '[';
-			if (k->bad)
-				break;
+		} else if (k->begun && (*q == '"' || *q == '{' || *q == '[')) {
+			k->bad = true;
+			break;
 		}
 		switch (*q) {
 		case '"': k->in_string = k->begun = true; break;
@@ -679,14 +685,12 @@ static bool skip_on(struct json_skip *k, const char **p, const char *end)
 		case ']':
 			if (!k->depth)
 				goto done;
-			if (!close_bracket(k, *q)) {
-				k->bad = true;
+			k->bad = !close_bracket(k, *q);
+			if (k->bad)
 				goto out;
-			}
-			if (!k->depth) {
-				q++;
+			q += !k->depth;
+			if (!k->depth)
 				goto done;
-			}
 			break;
 		case ',': goto done;
 		default:

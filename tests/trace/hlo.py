@@ -337,7 +337,7 @@ def transfers():
         return found, [(c['id'], [w['name'] for w in c['where']]) for c in why['causes']], why['verdict']
     size, causes, verdict = offload(5)
     equal((size, causes), (4 * 2 * 4 * 2 ** 20, [('host_copies', ['copy-done.1', 'copy-done.2'])]))
-    assert verdict.startswith('Copy-bound: copying between host and device lengthens the trace of '), verdict
+    assert verdict.startswith('Copy-bound: copying between host and device lengthens the window of '), verdict
     equal(offload(5, 16)[0], 4 * 2 * 2 * 2 ** 20)
     equal(offload(5, 99)[0], 0)
     equal(offload(1)[:2], (size, []))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the gate accepts, and how it cleans bytes that protobuf-c would misread. Bytes are written
- * by hand; GraphDef.node is field 1, NodeDef.name 1, .op 2, .attr 5.
+ * Inputs that the gate accepts, and bytes that it cleans because protobuf-c would misread them.
+ * Bytes are written by hand; GraphDef.node is field 1, NodeDef.name 1, .op 2, .attr 5.
  */
 #include "unit.h"
 

@@ -335,7 +335,7 @@ def differences_name_what_differs():
 
 
 def longer_steps_are_not_slow():
-    """First steps that are longer because they have more device work, as in a server, are no warm-up. Time without work that the later steps
+    """First steps that are longer because they have more device work, as in a server, are not a warm-up. Time without work that the later steps
     do not have is one, and is named before the host work in it."""
     def trace(path, works, waits):
         events, at = [], 0

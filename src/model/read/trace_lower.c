@@ -9,8 +9,9 @@
 #include "base/sort.h"
 #include "trace/pass/flops_sums.h"
 
-#define UNLINKED_PARTS 100 /* work without an op below 1 / 100 of the device work changes nothing  \
-	                    */
+#define UNLINKED_PARTS                                                                             \
+	100 /* work without an op below 1 / 100 of the device work changes nothing                 \
+	     */
 
 struct lowering {
 	const struct trace *t;
