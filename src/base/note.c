@@ -26,6 +26,7 @@ static bool count_more(struct notes *n, uint32_t kind, uint64_t count)
 
 static void add(struct notes *n, struct note note)
 {
+	note.printed = false;
 	if (note.kind)
 		imap_put(&n->kinds, note.kind, (uint32_t)n->list.n, false);
 	VEC_PUSH(n->a, &n->list, note);
@@ -68,7 +69,7 @@ void note_line(struct notes *n, const char *f, ...)
 	if (!takes_line(n, f, 1))
 		return;
 	va_start(ap, f);
-	add(n, (struct note){ format(n->a, f, ap), 0, 1, f });
+	add(n, (struct note){ format(n->a, f, ap), 0, 1, f, n->about, false });
 	va_end(ap);
 }
 
@@ -90,7 +91,8 @@ void note_count(struct notes *to, uint64_t n, const char *f, ...)
 	if (!n || !takes_line(to, f, 1))
 		return;
 	va_start(ap, f);
-	add(to, (struct note){ format(to->a, form_for(to->a, n, f), ap), 0, 1, f });
+	add(to, (struct note){
+	                format(to->a, form_for(to->a, n, f), ap), 0, 1, f, to->about, false });
 	va_end(ap);
 }
 
@@ -101,7 +103,7 @@ void note_kind(struct notes *n, uint32_t kind, const char *f, ...)
 	if (count_more(n, kind, 1))
 		return;
 	va_start(ap, f);
-	add(n, (struct note){ format(n->a, f, ap), kind, 1, NULL });
+	add(n, (struct note){ format(n->a, f, ap), kind, 1, NULL, n->about, false });
 	va_end(ap);
 }
 
@@ -137,6 +139,20 @@ struct str notes_text(struct arena *a, const struct notes *n)
 			        note->count - 1);
 	}
 	return sb_str(&b);
+}
+
+struct notes notes_take(struct notes *n, unsigned about, struct arena *a)
+{
+	struct notes out = { .a = a };
+
+	for (size_t i = 0; i < n->list.n; i++) {
+		struct note *note = &n->list.v[i];
+		if (note->printed || !(about & NOTE_BIT(note->about)))
+			continue;
+		note->printed = true;
+		VEC_PUSH(a, &out.list, *note);
+	}
+	return out;
 }
 
 struct notes notes_from(const struct notes *n, size_t from)

@@ -10,6 +10,16 @@
 
 #define NOTE_LINES 1000
 
+/* The answers that a note of loading concerns. A note is printed with an answer only if it changes
+ * how the numbers of the answer must be read: a note about unread events with every answer, a note
+ * about work without an op with the answers that name the ops of device work. The answer about the
+ * files themselves, summary, prints all notes. */
+enum note_about { NOTE_NUMBERS, NOTE_OPS, NOTE_FILES };
+#define NOTE_BIT(about) (1u << (about))
+#define NOTES_OF_TIMES  NOTE_BIT(NOTE_NUMBERS)
+#define NOTES_OF_OPS    (NOTE_BIT(NOTE_NUMBERS) | NOTE_BIT(NOTE_OPS))
+#define NOTES_ALL       (NOTES_OF_OPS | NOTE_BIT(NOTE_FILES))
+
 struct note {
 	struct str text; /* text as printed; ends in a newline unless the original's line does
 	                    not */
@@ -18,6 +28,8 @@ struct note {
 	 * the number of further lines of the same format after NOTE_LINES. */
 	uint64_t count;
 	const char *format; /* for kind 0 */
+	enum note_about about;
+	bool printed; /* for notes of loading, which are printed once */
 };
 
 /* Lines of one format: their number, and the last stored line. */
@@ -31,6 +43,7 @@ struct notes {
 	VEC(struct note) list;
 	struct imap kinds; /* key: kind; value: index in list */
 	VEC(struct note_lines) formats;
+	enum note_about about; /* of the notes that are added */
 };
 
 void notes_init(struct notes *n, struct arena *a);
@@ -50,6 +63,10 @@ void note_kind(struct notes *n, uint32_t kind, const char *f, ...)
         __attribute__((format(printf, 3, 4)));
 
 void note_append(struct notes *to, const struct notes *from); /* copies the texts, merges kinds */
+
+/* Returns the notes about some answers (NOTE_BIT bits) that are not printed yet, and marks them as
+ * printed. The list lives in a and shares the texts. */
+struct notes notes_take(struct notes *n, unsigned about, struct arena *a);
 
 /* Returns the notes from a given one on. Both lists share the texts. */
 struct notes notes_from(const struct notes *n, size_t from);

@@ -44,8 +44,7 @@ static void say(struct session *s, struct str text, size_t filled)
 void repl_say(struct session *s, bool ok, size_t line)
 {
 	if (!s->broken) {
-		struct notes loading = notes_from(&s->load_notes, s->load_printed);
-		s->load_printed = s->load_notes.list.n;
+		struct notes loading = notes_take(&s->load_notes, s->notes_wanted, &s->query_arena);
 		say(s, notes_text(&s->query_arena, &loading), 0);
 		say(s, notes_text(&s->query_arena, &s->notes), 0);
 		s->notes.list.n = 0;

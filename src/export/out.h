@@ -26,6 +26,7 @@ struct origin {
 	const struct source *v;
 	size_t n;
 	const struct notes *loading;  /* notes that were added while loading */
+	unsigned about;               /* NOTE_BIT bits of those that concern the answer */
 	const struct notes *building; /* notes that were added while the view's tree was built;
 	                                 NULL: none */
 	size_t built; /* number of the command's notes that repeat notes of building, because the

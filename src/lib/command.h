@@ -54,8 +54,10 @@ struct command {
 	bool table;               /* true: prints a table, limited by --top */
 	int rows;                 /* default of --top; 0: TABLE_TOP */
 	bool reads_recording;     /* true: reads a recording itself, without creating nodes */
-	bool newest; /* without an input, reads the newest recording in the current folder */
-	bool ours;   /* does not print the original's progress messages while loading */
+	bool newest;    /* without an input, reads the newest recording in the current folder */
+	unsigned notes; /* NOTE_BIT bits: notes of loading that concern the answer; 0:
+	                   NOTES_OF_OPS */
+	bool ours;      /* does not print the original's progress messages while loading */
 };
 
 /* A parsed command line. */

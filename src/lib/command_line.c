@@ -473,6 +473,9 @@ bool cmd_parse(
 		r->top = r->command && r->command->rows ? r->command->rows : TABLE_TOP;
 	if (!check_options(s, r) || !opts_place_output(&r->opts, &s->error))
 		return false;
+	s->notes_wanted = !r->command         ? NOTES_ALL
+	                  : r->command->notes ? r->command->notes
+	                                      : NOTES_OF_OPS;
 	return !r->command || !r->command->check || r->command->check(s, r);
 }
 

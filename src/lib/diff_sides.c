@@ -104,10 +104,9 @@ static void collect_notes(struct session *s, struct session *from)
 {
 	if (s == from)
 		return;
-	struct notes said = notes_from(&from->load_notes, from->load_printed);
+	struct notes said = notes_take(&from->load_notes, NOTES_OF_OPS, &s->query_arena);
 
 	note_append(&s->notes, &said);
-	from->load_printed = from->load_notes.list.n;
 	note_append(&s->notes, &from->notes);
 	from->notes.list.n = 0;
 }

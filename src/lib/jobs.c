@@ -368,8 +368,8 @@ bool jobs_load(struct session *s, const struct request *r, struct sink *out)
 		session_free(next);
 		return false;
 	}
-	note_append(&s->notes, &next->load_notes);
-	next->load_printed = next->load_notes.list.n;
+	struct notes said = notes_take(&next->load_notes, NOTES_ALL, &s->query_arena);
+	note_append(&s->notes, &said);
 	next->jobs = j;
 	j->a.work = &s->work;
 	VEC_PUSH(&j->a, &j->list, ((struct job){ str_copy(&j->a, l.name), next }));

@@ -26,6 +26,7 @@ static bool open_session(struct session *s, void *ctx)
 {
 	(void)ctx;
 	notes_init(&s->load_notes, &s->model_arena);
+	s->notes_wanted = NOTES_ALL;
 	s->model.a = &s->model_arena;
 	s->forest.m = &s->model;
 	s->ingest = ingest_open(&s->model, &s->load_notes, false);

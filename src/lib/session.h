@@ -93,7 +93,8 @@ struct session {
 	atomic_bool cancel;       /* any thread may set it to end the current call */
 	const atomic_bool *parent_cancel; /* its setting ends the current call, too; optional */
 	struct notes load_notes;          /* notes of loading; live in the model arena */
-	size_t load_printed;              /* number of these notes that are already printed */
+	unsigned notes_wanted;            /* NOTE_BIT bits of the notes that the last parsed command
+	                                     prints */
 	VEC(struct source) sources;       /* inputs; live in the model arena */
 	struct recording_set recording;   /* the loaded recording; n is 0 if there is none */
 	struct recording_options recording_options;

@@ -22,6 +22,7 @@ static struct origin origin_of(const struct session *s, const struct forest *f, 
 	return (struct origin){ .v = s->sources.v,
 		.n = s->sources.n,
 		.loading = &s->load_notes,
+		.about = s->notes_wanted,
 		.building = kind < VK_N ? &f->notes[kind] : NULL,
 		.built = s->built_notes };
 }

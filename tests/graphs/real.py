@@ -135,7 +135,7 @@ def vllm():
     """25 graphs in a step of vLLM are paired with their captures, 23 of them by order alone."""
     check('vllm_prefilldecode_piecewise')
     _, trace = folder_of('vllm_prefilldecode_piecewise')
-    _, notes = program(trace, 'op')
+    _, notes = program(trace, 'summary')
     assert '25 launches (361 kernels, 150ms): the kernels and their order are equal' in notes, notes
     assert '23 launches (345 kernels, 144ms): several captures' in notes, notes
     is_placed(trace)
@@ -192,7 +192,7 @@ def other_pieces():
         out, notes = program(alone, 'op', '--graph-capture=' + capture)
         assert '1 launch ' in notes and 'without a matching capture' in notes and refusal in notes, notes
         assert 'graph 1 (' in out and 'vllm::moe_forward' not in out, out
-    _, notes = program(trace, 'op', '--graph-capture=' + capture)
+    _, notes = program(trace, 'summary', '--graph-capture=' + capture)
     assert '2 launches (16 kernels' in notes and '345 kernels' in notes and 'are ambiguous' in notes, notes
 
 

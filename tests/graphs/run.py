@@ -300,7 +300,7 @@ def nodes_of_nsight():
           {'step/capture/norm/k0': 20, 'step/capture/mlp/k1': 40, 'step/capture/mlp/k2': 60, 'step/graph 1 (5 kernels)/k3': 80,
            'step/graph 1 (5 kernels)/k4': 100})
     equal([found['step/capture/' + k]['own_occurrence'] for k in ('norm', 'mlp')], [2, 4])
-    err = program('nodes.sqlite', 'op')[1]
+    err = program('nodes.sqlite', 'summary')[1]
     assert '6 kernels of graphs (120ns): shown in the ranges in which their nodes were created' in err, err
 
 
@@ -315,7 +315,7 @@ def regions_of_pytorch():
     found = rows('replay.pt.trace.json', 'scope', '-select', 'accelerator_micros')
     equal({k: v['own_accelerator_micros'] for k, v in found.items() if v['own_accelerator_micros']},
           {'phase_A': 4, 'phase_B': 2, 'graph 1 (4 kernels)': 2})
-    assert '3 kernels of graphs (6.00us): shown in the regions that the program named' in program('replay.pt.trace.json', 'op')[1]
+    assert '3 kernels of graphs (6.00us): shown in the regions that the program named' in program('replay.pt.trace.json', 'summary')[1]
     write_example('.')
     write(annotated())
     found = rows('replay.pt.trace.json', 'op', '-select', 'accelerator_micros')
@@ -490,7 +490,7 @@ def interleaved_streams():
     for node in (0, 1 << 32):
         write(launch(1000, 1, 5, node) + launch(2000, 2, -5, node and 2 * node))
         found = rows('replay.pt.trace.json', 'op', '-select', 'accelerator_micros', '--graph-capture=capture.json')
-        notes = program('replay.pt.trace.json', 'op', '--graph-capture=capture.json')[1]
+        notes = program('replay.pt.trace.json', 'summary', '--graph-capture=capture.json')[1]
         if node:
             assert 'in the order of their graph nodes' in notes and 'ambiguous' not in notes, notes
             equal([found['op%d' % i]['own_accelerator_micros'] for i in (1, 2, 3, 4)], [2, 4, 6, 8])
@@ -531,7 +531,7 @@ def recordings():
         for command in ('devices', 'steps', 'critical', 'idle', 'why', 'summary'):
             program('rec', command, '--graph-capture=' + path)
     assert 'unconfirmed' in program('rec', 'op', '--graph-capture=rec')[1]
-    assert 'the kernels and their order are equal' in program('rec', 'op', '--graph-capture=capture.json')[1]
+    assert 'the kernels and their order are equal' in program('rec', 'summary', '--graph-capture=capture.json')[1]
     program('rec', 'op', '--graph-capture=absent.json', status=3)
 
 

@@ -146,7 +146,7 @@ static void test_origin(void **state)
 	note_line(&building, "built\n");
 	note_line(&command, "built\n");
 	note_kind(&command, 5, "odd");
-	struct origin from = { v, 2, &loading, &building, 1 };
+	struct origin from = { v, 2, &loading, NOTES_ALL, &building, 1 };
 	x.out = sink_memory(&x.g.a);
 	document_begin(&d, x.out, &x.g.a, "tfprof/test", 3);
 	document_sources(&d, &from);

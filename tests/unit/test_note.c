@@ -118,6 +118,27 @@ static void repeated_lines_are_counted(void **state)
 	        "odd 999\nnote: 1014 more lines like the last one\nlast\nfirst\nlast\n"));
 }
 
+static void notes_are_taken_by_answers(void **state)
+{
+	struct notes list;
+
+	(void)state;
+	notes_init(&list, &unit_arena);
+	note_line(&list, "truncated\n");
+	list.about = NOTE_OPS;
+	note_line(&list, "no op\n");
+	list.about = NOTE_FILES;
+	note_count(&list, 2, "%d {pair|pairs}\n", 2);
+	struct notes times = notes_take(&list, NOTES_OF_TIMES, &unit_arena);
+	assert_str(notes_text(&unit_arena, &times), "truncated\n");
+	struct notes ops = notes_take(&list, NOTES_OF_OPS, &unit_arena);
+	assert_str(notes_text(&unit_arena, &ops), "no op\n");
+	struct notes all = notes_take(&list, NOTES_ALL, &unit_arena);
+	assert_str(notes_text(&unit_arena, &all), "2 pairs\n");
+	struct notes again = notes_take(&list, NOTES_ALL, &unit_arena);
+	assert_int_equal(again.list.n, 0);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -128,6 +149,7 @@ int main(int argc, char **argv)
 		unit_case(appending_copies_and_merges),
 		unit_case(one_as_a_sentence),
 		unit_case(repeated_lines_are_counted),
+		unit_case(notes_are_taken_by_answers),
 	};
 
 	return unit_main(tests, argc, argv);

@@ -328,6 +328,26 @@ def differences_name_what_differs():
     assert re.search('devices compute for [0-9.]+ms per step in the first run and [0-9.]+ms in the second; the tables count', words_of('why', loader, host, '--as=runs'))
 
 
+def notes_are_printed_where_they_matter():
+    """Notes about work without an op are printed, and stored in documents, with answers that name ops of device work, if it is 1 % of the
+    work or more; with summary always. Notes about the numbers themselves are printed with every answer."""
+    def said(path, *words):
+        p = subprocess.run([PROGRAM, words[0], path, *words[1:]], capture_output=True, text=True)
+        assert p.returncode == 0, p.stderr
+        doc = subprocess.run([PROGRAM, words[0], path, *words[1:], '-output', 'json'], capture_output=True, text=True)
+        notes = [n for n in p.stderr.splitlines() if n.startswith('note: ')]
+        assert all(n in doc.stderr for n in notes) and len(json.loads(doc.stdout)['warnings']) == len(notes), (notes, doc.stdout[:500])
+        return ['no op' if 'no op' in n else 'clamped' for n in notes]
+    def trace(path, without, dur=5):
+        op = {'ph': 'X', 'cat': 'cpu_op', 'name': 'aten::mm', 'pid': 1, 'tid': 1, 'ts': 0, 'dur': 9}
+        return written(path, launches([('cudaLaunchKernel', 1, dur), ('cudaLaunchKernel', 20, 5)], [(0, 30, 1000), (1, 1040, without)]) + [op])
+    much, little, clamped = trace('much.json', 20), trace('little.json', 5), trace('clamped.json', 20, -5)
+    for command, ops in (('why', False), ('idle', False), ('critical', False), ('steps', False), ('devices', False), ('op', True), ('kernels', True)):
+        cases.equal((command, said(much, command), said(little, command)), (command, ['no op'] * ops, []), 'notes')
+        cases.equal((command, 'clamped' in said(clamped, command)), (command, True), 'clamped')
+    cases.equal((said(much, 'summary'), said(little, 'summary')), (['no op'],) * 2, 'summary')
+
+
 def different_programs_are_compared_with_a_warning():
     """Two runs that have few kernels and ops in common get a warning first, instead of a difference; diff has a note. Two runs of one
     program get none, whatever their batch sizes."""
@@ -896,7 +916,7 @@ def sample_is_up_to_date():
 TESTS = [sample_is_up_to_date, all_verdicts, commands_print_the_numbers, costs_and_savings_are_told_apart, healthy_traces_have_matrix_products, folders_of_ranks, what_if_saves_the_same,
          steps_are_chosen, usage_errors_come_first, gates, outputs,
          clocks_are_aligned, spans_are_no_ranks, collectives_of_a_step_are_matched_together,
-         contradicting_orders_end, ranks_are_missing, silent_communication_is_no_gap, runs_are_compared, different_programs_are_compared_with_a_warning, differences_have_causes, gates_of_steps,
+         contradicting_orders_end, ranks_are_missing, silent_communication_is_no_gap, runs_are_compared, notes_are_printed_where_they_matter, different_programs_are_compared_with_a_warning, differences_have_causes, gates_of_steps,
          ranks_and_runs_are_told_apart, waits_for_unknown_events_are_noted,
          no_work_and_graphs_without_work, lost_records, no_whole_step, no_launches, unrecorded_process,
          wrong_replays, first_calls_are_start_up, later_calls_are_not_start_up, unknown_waits_that_remain_are_said,

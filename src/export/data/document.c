@@ -126,19 +126,20 @@ void document_options(struct document *d, const struct opts *o)
 	json_object_end(&d->j);
 }
 
-static void put_notes(struct document *d, const struct notes *n, size_t from)
+static void put_notes(struct document *d, const struct notes *n, size_t from, unsigned about)
 {
 	for (size_t i = from; n && i < n->list.n; i++)
-		document_word(d, note_text(d->a, &n->list.v[i]));
+		if (about & NOTE_BIT(n->list.v[i].about))
+			document_word(d, note_text(d->a, &n->list.v[i]));
 }
 
 void document_warnings(struct document *d, const struct origin *from, const struct notes *command)
 {
 	document_key(d, "warnings");
 	json_array(&d->j);
-	put_notes(d, from->loading, 0);
-	put_notes(d, from->building, 0);
-	put_notes(d, command, from->built);
+	put_notes(d, from->loading, 0, from->about);
+	put_notes(d, from->building, 0, NOTES_ALL);
+	put_notes(d, command, from->built, NOTES_ALL);
 	json_array_end(&d->j);
 }
 

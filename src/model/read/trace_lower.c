@@ -9,6 +9,9 @@
 #include "base/sort.h"
 #include "trace/pass/flops_sums.h"
 
+#define UNLINKED_PARTS 100 /* work without an op below 1 / 100 of the device work changes nothing  \
+	                    */
+
 struct lowering {
 	const struct trace *t;
 	struct ingest *to;
@@ -360,6 +363,17 @@ static void count_steps(const struct lowering *x, struct model_trace *to)
 	to->workless = n ? x->steps.steps.n - n : 0;
 }
 
+/* True if a time is at least 1 / UNLINKED_PARTS of the device work of all ops, so that its absence
+ * changes how the times of ops must be read. */
+static bool is_much(const struct lowering *x, int64_t ticks)
+{
+	int64_t all = 0;
+
+	for (size_t i = 0; i < x->ops.cells.n; i++)
+		all = num_add(all, x->ops.cells.v[i].device_self);
+	return ticks >= all / UNLINKED_PARTS;
+}
+
 /* Adds notes about data that the trace lacks. */
 static void add_notes(struct lowering *x)
 {
@@ -368,14 +382,17 @@ static void add_notes(struct lowering *x)
 	struct sb time = { .a = x->a };
 
 	fmt_time(&time, trace_ns(t, x->ops.unlinked_time));
+	to->about = is_much(x, x->ops.unlinked_time) ? NOTE_OPS : NOTE_FILES;
 	note_count(to, x->ops.unlinked,
 	        "note: %llu {slice|slices} of device work, %.*s in all, {has|have} no op in the "
 	        "file: {it is|they are} below " OPS_UNATTRIBUTED "\n",
 	        (unsigned long long)x->ops.unlinked, STR(sb_str(&time)));
+	to->about = NOTE_OPS;
 	if (x->ops.deeper)
 		note_line(to,
 		        "note: paths that would need too much memory are shortened: '" OPS_DEEPER
 		        "', which contains the times of all deeper levels\n");
+	to->about = NOTE_NUMBERS;
 	note_count(to, t->clamped,
 	        "note: the times of %llu {slice|slices} are impossible and were clamped\n",
 	        (unsigned long long)t->clamped);

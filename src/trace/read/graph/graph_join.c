@@ -659,11 +659,10 @@ static void note_places(struct graph_joining *x)
 			        rows[i].text);
 }
 
-static void add_notes(struct graph_joining *x)
+/* Adds notes about the captures, and about work that they do not explain. */
+static void note_captures(struct graph_joining *x, struct notes *to)
 {
-	struct notes *to = build_notes(x->b);
-
-	note_places(x);
+	to->about = NOTE_OPS;
 	if (!x->captures.path.n) {
 		if (!x->refused.work)
 			return;
@@ -676,8 +675,11 @@ static void add_notes(struct graph_joining *x)
 		        x->replays.kinds.n == 1 ? "" : "s");
 		return;
 	}
-	for (unsigned how = PAIR_ORDER; how < PAIR_HOWS; how++)
+	for (unsigned how = PAIR_ORDER; how < PAIR_HOWS; how++) {
+		to->about = how <= PAIR_STREAMS ? NOTE_FILES : NOTE_OPS; /* certain: no caveat */
 		note_tally(x, &x->by_how[how], how_texts[how]);
+	}
+	to->about = NOTE_OPS;
 	note_tally(x, &x->ordered,
 	        "several captures have the same kernels: the order of launches decided");
 	note_work(x, &x->ambiguous,
@@ -690,6 +692,16 @@ static void add_notes(struct graph_joining *x)
 		note_tally(x, &x->refused,
 		        str_z(x->a, str_fmt(x->a, "without a matching capture in '%.*s': %.*s",
 		                            STR(x->captures.path), STR(why_refused(x)))));
+}
+
+static void add_notes(struct graph_joining *x)
+{
+	struct notes *to = build_notes(x->b);
+
+	to->about = NOTE_FILES;
+	note_places(x);
+	note_captures(x, to);
+	to->about = NOTE_NUMBERS;
 }
 
 bool graph_join(
