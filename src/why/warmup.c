@@ -1,43 +1,77 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Slow first steps.
+ * Slow first steps. A step with more device work is longer, but not slow: the steps of a server
+ * differ in the work that they launch. So only the time counts in which no device worked.
  */
 #include "base/sort.h"
 #include "why/why_internal.h"
 
 #define STEPS_LEAST 3
-#define SLOW_FACTOR 1.25 /* a first step longer than the median by this factor is slow */
+#define SLOW_SHARE                                                                                 \
+	0.25 /* a first step is slow if its time without work is longer than usual by              \
+	        this share of the median step */
 
 static int64_t length_of(const struct critical_window *w)
 {
 	return num_sub(w->to, w->from);
 }
 
+/* Returns the index of a chosen window in order of time, or SIZE_MAX. */
+static size_t place_of(const struct why_scene *s, uint32_t node)
+{
+	const struct critical_window *w = why_window_around(s, node);
+
+	return s->d->nodes.v[node].host || !w ? SIZE_MAX : (size_t)(w - s->windows);
+}
+
+/* Returns, for each step, its length without the mean time of its work on a device. */
+static int64_t *find_rests(const struct why_scene *s, struct arena *a)
+{
+	int64_t *rests = ARENA_ARRAY(a, s->x->n_chosen, int64_t), devices = 0;
+	bool *works = ARENA_ARRAY(a, s->t->devices.n, bool);
+
+	for (uint32_t i = 0; i < s->d->nodes.n; i++) {
+		const struct depend_node *n = &s->d->nodes.v[i];
+		size_t step = place_of(s, i);
+		if (step == SIZE_MAX)
+			continue;
+		rests[step] = num_sub(rests[step], n->end - n->start);
+		works[s->t->tracks.v[n->track].device] = true;
+	}
+	for (size_t i = 0; i < s->t->devices.n; i++)
+		devices += works[i];
+	for (size_t i = 0; i < s->x->n_chosen; i++)
+		rests[i] = num_add(length_of(&s->windows[i]), rests[i] / (devices ? devices : 1));
+	return rests;
+}
+
+static int64_t median_of(const int64_t *v, size_t n, struct arena *a)
+{
+	return v[keysort_new(a, n, v)[(n - 1) / 2]];
+}
+
 void why_find_warmup(const struct why_scene *s, struct why_change *out)
 {
-	const struct replay *x = s->x;
-	size_t n = x->n_chosen, slow = 0;
-	int64_t *lengths = ARENA_ARRAY(out->a, n, int64_t), rest = 0;
+	size_t n = s->x->n_chosen;
+	int64_t *lengths = ARENA_ARRAY(out->a, n, int64_t);
 
 	if (n < STEPS_LEAST) {
-		out->reason = x->marks->by == STEPS_UNKNOWN ? S("no steps are marked")
-		                                            : S("fewer than 3 steps");
+		out->reason = s->x->marks->by == STEPS_UNKNOWN ? S("no steps are marked")
+		                                               : S("fewer than 3 steps");
 		return;
 	}
 	for (size_t i = 0; i < n; i++)
-		lengths[i] = length_of(&x->recorded.windows[i]);
-	int64_t median = lengths[keysort_new(out->a, n, lengths)[(n - 1) / 2]];
-	while (slow < n / 2 && (double)lengths[slow] > (double)median * SLOW_FACTOR)
-		slow++;
-	for (size_t i = slow; i < n; i++)
-		rest = num_add(rest, lengths[i]);
-	for (size_t i = 0; i < slow; i++) {
+		lengths[i] = length_of(&s->windows[i]);
+	const int64_t *rests = find_rests(s, out->a);
+	int64_t least = (int64_t)((double)median_of(lengths, n, out->a) * SLOW_SHARE);
+	int64_t median = median_of(rests, n, out->a);
+	for (size_t i = 0; i < n / 2 && num_sub(rests[i], median) > least; i++) {
 		struct why_place place = { .kind = "step",
 			.name = str_fmt(out->a, "number %zu", i + 1),
-			.ticks = lengths[i] - median,
+			.ticks = num_sub(rests[i], median),
 			.times = 1 };
 		VEC_PUSH(out->a, &out->places, place);
 		out->cost = num_add(out->cost, place.ticks);
 	}
-	out->saved = slow ? x->recorded.after - rest / (int64_t)(n - slow) : 0;
+	out->saved = out->cost / (int64_t)n;
 }

@@ -251,6 +251,26 @@ static int by_saved(const void *v, uint32_t a, uint32_t b)
 	return (x->saved < y->saved) - (x->saved > y->saved);
 }
 
+/* Moves slow first steps before the host time that makes them slow: if both save the same, up to
+ * the error of the replay, all of that host time is in the first steps. */
+static void prefer_warmup(struct why *out)
+{
+	struct why_finding *v = out->found.v;
+	size_t at = 0;
+
+	while (at < out->found.n && v[at].id != WHY_warmup)
+		at++;
+	for (; at > 0 && at < out->found.n; at--) {
+		const struct why_finding f = v[at];
+		double apart = (double)num_sub(v[at - 1].saved, f.saved);
+		if ((v[at - 1].id != WHY_host_work && v[at - 1].id != WHY_launch_bound) ||
+		        apart > (double)out->step * WHY_LEAST_SHARE)
+			return;
+		v[at] = v[at - 1];
+		v[at - 1] = f;
+	}
+}
+
 /* Returns a reason for no verdict if most launches of graphs have no recorded work, because the
  * device did more than the file shows. */
 static struct str check_graphs(const struct why_scene *s, struct arena *a)
@@ -593,6 +613,7 @@ void why_find(const struct rank_group *job, struct why *out, struct arena *a)
 	for (int i = 0; i < WHY_IDS; i++)
 		examine(scenes, (enum why_id)i, out, a);
 	sort_array(a, out->found.v, out->found.n, sizeof *out->found.v, by_saved);
+	prefer_warmup(out);
 	while (out->reported < out->found.n &&
 	        (double)out->found.v[out->reported].saved > (double)out->step * WHY_LEAST_SHARE)
 		out->reported++;

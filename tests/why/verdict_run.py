@@ -328,6 +328,27 @@ def differences_name_what_differs():
     assert re.search('devices compute for [0-9.]+ms per step in the first run and [0-9.]+ms in the second; the tables count', words_of('why', loader, host, '--as=runs'))
 
 
+def longer_steps_are_not_slow():
+    """First steps that are longer because they have more device work, as in a server, are no warm-up. Time without work that the later steps
+    do not have is one, and is named before the host work in it."""
+    def trace(path, works, waits):
+        events, at = [], 0
+        for i, (work, wait) in enumerate(zip(works, waits)):
+            events += [dict(e, args=dict(e['args'], correlation=i + 1)) for e in launches([('cudaLaunchKernel', at + wait + 1, 5)], [(0, at + wait + 10, work)])]
+            events.append({'ph': 'X', 'cat': 'user_annotation', 'name': 'ProfilerStep#%d' % i, 'pid': 1, 'tid': 1, 'ts': at, 'dur': wait + work + 15})
+            events.append({'ph': 'X', 'cat': 'cpu_op', 'name': 'aten::setup', 'pid': 1, 'tid': 1, 'ts': at + 1, 'dur': max(wait - 1, 0)})
+            at += wait + work + 20
+        return written(path, events)
+    def found(*words):
+        answer = json.loads(run('why', trace('steps.json', *words), '-output', 'json'))
+        return [(c['id'], c['saved_ns'], [w['ns'] for w in c['where']]) for c in answer['causes'] if c['id'] == 'warmup'], answer['cause']
+    cases.equal(found((9000, 6000, 2000, 3000, 2000, 4000, 2000), (0,) * 7)[0], [], 'more work')
+    warm, cause = found((2000, 2000, 2000, 2000, 2000, 2000), (3000, 1500, 0, 0, 0, 0))
+    (_, saved, places), = warm
+    assert cause == 'warmup' and sum(places) == saved and abs(saved - 750000) < 5000 and abs(places[1] - 250000) < 5000, warm
+    cases.equal(found((2000,) * 6, (3000, 0, 0, 3000, 0, 0))[1], 'host_work', 'later waits')
+
+
 def notes_are_printed_where_they_matter():
     """Notes about work without an op are printed, and stored in documents, with answers that name ops of device work, if it is 1 % of the
     work or more; with summary always. Notes about the numbers themselves are printed with every answer."""
@@ -916,7 +937,7 @@ def sample_is_up_to_date():
 TESTS = [sample_is_up_to_date, all_verdicts, commands_print_the_numbers, costs_and_savings_are_told_apart, healthy_traces_have_matrix_products, folders_of_ranks, what_if_saves_the_same,
          steps_are_chosen, usage_errors_come_first, gates, outputs,
          clocks_are_aligned, spans_are_no_ranks, collectives_of_a_step_are_matched_together,
-         contradicting_orders_end, ranks_are_missing, silent_communication_is_no_gap, runs_are_compared, notes_are_printed_where_they_matter, different_programs_are_compared_with_a_warning, differences_have_causes, gates_of_steps,
+         contradicting_orders_end, ranks_are_missing, silent_communication_is_no_gap, runs_are_compared, notes_are_printed_where_they_matter, longer_steps_are_not_slow, different_programs_are_compared_with_a_warning, differences_have_causes, gates_of_steps,
          ranks_and_runs_are_told_apart, waits_for_unknown_events_are_noted,
          no_work_and_graphs_without_work, lost_records, no_whole_step, no_launches, unrecorded_process,
          wrong_replays, first_calls_are_start_up, later_calls_are_not_start_up, unknown_waits_that_remain_are_said,
