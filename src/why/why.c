@@ -240,7 +240,6 @@ bool why_replay(const struct rank_group *job, enum why_id id, struct replay_run 
 
 /* ---- all causes ---- */
 
-#define PARTS      10  /* a difference of less than 1 / 10 is not worth a word */
 #define STEP_SHARE 0.5 /* the last device work must end after this part of the step */
 
 static int by_saved(const void *v, uint32_t a, uint32_t b)
@@ -440,20 +439,23 @@ static struct str check_steps(const struct why_scene *s, struct arena *a)
 	return STR_NONE;
 }
 
-int64_t why_longer_trace(const struct why *w)
+bool why_is_part(const struct why *w, struct arena *a)
 {
+	struct sb all = sb_in(a), part = sb_in(a);
 	int64_t start, end;
 
+	if (why_is_per_step(w))
+		return false;
 	trace_window(w->x->depend.t, &start, &end);
-	return why_is_per_step(w) || w->step > num_sub(end, start) / PARTS * (PARTS - 1)
-	               ? 0
-	               : num_sub(end, start);
+	fmt_time(&all, trace_ns(w->x->depend.t, num_sub(end, start)));
+	fmt_time(&part, trace_ns(w->x->depend.t, w->step));
+	return !str_eq(sb_str(&all), sb_str(&part));
 }
 
 void why_put_window(struct sb *b, const struct why *w)
 {
 	sb_fmt(b, "the %s of ",
-	        why_longer_trace(w)   ? "window"
+	        why_is_part(w, b->a)  ? "window"
 	        : !why_is_per_step(w) ? "trace"
 	        : w->x->n_chosen == 1 ? "step"
 	                              : "mean step");

@@ -142,8 +142,8 @@ static inline bool why_is_per_step(const struct why *w)
 	return w->x->windows[0].step != ID_NONE;
 }
 
-/* Returns the length of the trace if the examined window is a smaller part of it; else 0. */
-int64_t why_longer_trace(const struct why *w);
+/* True if the examined window is a part of the trace whose length is printed as another number. */
+bool why_is_part(const struct why *w, struct arena *a);
 
 /* Appends the examined window and its length: "the mean step of 176ms". */
 void why_put_window(struct sb *b, const struct why *w);

@@ -185,7 +185,14 @@ static void put_members(struct document *d, const void *user)
 
 struct str critical_title(const struct critical_page *p, struct arena *a)
 {
-	return str_fmt(a, "Critical path of %.*s", STR(p->step.p ? p->step : S("the whole trace")));
+	struct sb part = sb_in(a), all = sb_in(a);
+
+	if (p->step.p)
+		return str_fmt(a, "Critical path of %.*s", STR(p->step));
+	table_put_time(&part, window_ns(p->x));
+	table_put_time(&all, p->step_ns);
+	return str_eq(sb_str(&part), sb_str(&all)) ? S("Critical path of the whole trace")
+	                                           : S("Critical path of a part of the trace");
 }
 
 /* Appends the reason why this step is shown. */

@@ -579,28 +579,15 @@ static void put_unequal(struct sb *b, const struct why *x)
 	sb_fmt(b, ": -step N examines one");
 }
 
-/* Appends the length of the examined part of a whole trace, if it is printed as a different
- * number. */
-static void put_examined(struct sb *b, const struct why_page *p)
-{
-	struct sb all = { .a = b->a }, part = { .a = b->a };
-
-	table_put_time(&all, p->wall);
-	put_time(&part, p->x, p->x->step);
-	if (p->x->busy > 0 && !str_eq(sb_str(&all), sb_str(&part)))
-		sb_fmt(b, ", of which %.*s are examined", STR(sb_str(&part)));
-}
-
 /* Appends the position of the examined part in a trace without steps. */
 static void put_whole(struct sb *b, const struct why_page *p)
 {
 	const struct why *x = p->x;
 	int64_t start, end;
 
-	if (!why_longer_trace(x)) {
+	if (x->busy <= 0 || !why_is_part(x, b->a)) {
 		sb_fmt(b, "%.*s: ", STR(p->of));
 		table_put_time(b, p->wall);
-		put_examined(b, p);
 		sb_fmt(b, "; no steps are marked, so start-up counts");
 		return;
 	}
@@ -613,7 +600,8 @@ static void put_whole(struct sb *b, const struct why_page *p)
 	sb_fmt(b, first ? "," : ", from ");
 	if (!first)
 		put_time(b, x, num_sub(x->x->windows[0].from, start));
-	sb_fmt(b, " until the device work and the waits for it end; no steps are marked");
+	sb_fmt(b, " until the device work and the waits for it end; no steps are marked, "
+	          "so start-up counts");
 }
 
 /* Explains why the step times from marks and from device work differ. */
