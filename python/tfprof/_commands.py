@@ -769,9 +769,11 @@ class Commands:
         """Runs the command kernels: kernels, copies and compiled ops by total time.
 
         Each line is a name on a device of a trace or recording, sorted by total time, with the
-        op that launched most of it. In a recording, the op is the path of the NVTX ranges. -by
-        phase divides each name by the phases of a server's steps. -step selects steps: work
-        belongs to the step that launched it.
+        op that launched it. If several ops launched it, the part of their paths that is equal
+        and their number are shown; -output json also has the op that launched most of it. In a
+        recording, the op is the path of the NVTX ranges. -by phase divides each name by the
+        phases of a server's steps. -step selects steps: work belongs to the step that launched
+        it.
 
         top: show the first N rows (20); 0 is all; also -n. Default: 0.
         by: phase: print a row for each kernel and each phase of a server (help phases).

@@ -752,7 +752,29 @@ def used_guesses(trace, step, marks):
     assert 'no sequence of calls repeats' in program('steps', trace(['a', 'b', 'c', 'd']), '--guess-steps')[1]
 
 
-CASES = [guessed_steps, steps_without_work, memory_of_any_device, other_accelerators, overlap_of_devices, passes, views, workers, sections, roofline, roofs, flops, utilization, gradients_of_functions, utilization_of_ranks, shown_rows, launches_steps_copies, ranges, chosen_workers, sections_of_workers,
+def kernels_of_several_ops():
+    """The op of a kernel that several ops launched is the part of their paths that is equal: the end, otherwise the start; with their number.
+    Documents also have the op with most of the time."""
+    def events(*paths):
+        out = []
+        for i, (levels, length) in enumerate(paths):
+            at = 1000 * i
+            out += [kineto.event('cpu_op', name, at + k, 500 - 2 * k) for k, name in enumerate(levels)] + kineto.launch(at + 100, i + 1, at + 150, length)
+        return out
+
+    def found(*paths):
+        path = write(kineto.trace(events(*paths)))
+        row, = json.loads(program('kernels', path, '-output', 'json')[0])['kernels']
+        assert row['op_common'] in program('kernels', path, '-wide')[0], row
+        return row['op'], row['op_count'], row['op_common']
+    equal(found((('A', 'linear', 'mm'), 5), (('A', 'linear', 'mm'), 7)), ('A/linear/mm', 1, 'A/linear/mm'))
+    equal(found((('A', 'linear', 'mm'), 5), (('B', 'linear', 'mm'), 9)), ('B/linear/mm', 2, 'linear/mm (2 places)'))
+    equal(found((('A', 'linear', 'mm'), 5), (('A', 'linear', 'bmm'), 4)), ('A/linear/mm', 2, 'A/linear/... (2 places)'))
+    equal(found((('A', 'mm'), 5), (('AA', 'mm2'), 4), (('B', 'x'), 4)), ('A/mm', 3, 'A/mm and 2 more'))
+    equal(found((('mm',), 5), (('B', 'mm'), 4)), ('mm', 2, 'mm (2 places)'))
+
+
+CASES = [kernels_of_several_ops, guessed_steps, steps_without_work, memory_of_any_device, other_accelerators, overlap_of_devices, passes, views, workers, sections, roofline, roofs, flops, utilization, gradients_of_functions, utilization_of_ranks, shown_rows, launches_steps_copies, ranges, chosen_workers, sections_of_workers,
          per_step, stacks_of_calls, functions_without_files, lines_around_functions, backward, tensorboard, order, forms, cut, nothing, no_device, others, memory, timeline]
 
 if __name__ == '__main__':

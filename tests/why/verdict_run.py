@@ -334,8 +334,38 @@ def differences_name_what_differs():
     assert re.search('devices compute for [0-9.]+ms per step in the first run and [0-9.]+ms in the second; the tables count', words_of('why', loader, host, '--as=runs'))
 
 
+         def longer_steps_are_not_slow():
+    """First steps that are longer because they have more device work, def suggestions_lead_on():
+    """The commands that answers suggest (next of summary, Next of why, the commands of evidence) lead to other answers, and no chain of
+    suggestions leads back to an answer that was read before."""
+    folder = os.path.join(cases.ROOT, 'testdata', 'traces')
+    samples = [files()[n][0] for n in ('input_pipeline', 'launch_bound', 'healthy', 'exposed_communication')] + [
+        os.path.join(folder, n) for n in ('trace.xplane.pb', 'trace.pftrace', 'onnxruntime.json', 'rocprof_results.json')]
+    env = dict(os.environ, PATH=os.path.dirname(PROGRAM) + ':' + os.environ['PATH'])
+
+    def suggested(command):
+        summary, why_is_run = command.startswith('tfprof summary'), command.startswith('tfprof why')
+        form = ' -output json' if summary else ' -output md' if why_is_run else ''
+        p = subprocess.run(['sh', '-c', command + form], env=env, capture_output=True, text=True)
+        assert p.returncode == 0, (command, p.stderr)
+        return set(json.loads(p.stdout)['next'] if summary else re.findall('`(tfprof [^`]*)`', p.stdout) if why_is_run else
+                   re.findall(r'^(?:Next: )?(tfprof .*)', p.stdout, flags=re.M))
+
+    seen = {}
+
+    def follow(command, path):
+        assert command not in path, 'the suggestions lead in a circle: %s' % '\n'.join([*path, command])
+        if command not in seen:
+            seen[command] = suggested(command)
+            for next_one in sorted(seen[command]):
+                follow(next_one, [*path, command])
+    for sample in samples:
+        follow('tfprof summary ' + sample, [])
+    assert len(seen) > 3 * len(samples) and any('--top=0' in c for c in seen), sorted(seen)
+
+
 def longer_steps_are_not_slow():
-    """First steps that are longer because they have more device work, as in a server, are not a warm-up. Time without work that the later steps
+    """First steps that are longer because they have more device work, as in a server, are not a warm-up. Time without work that the later steps, are no warm-up. Time without work that the later steps,
     do not have is one, and is named before the host work in it."""
     def trace(path, works, waits):
         events, at = [], 0
@@ -959,7 +989,7 @@ def sample_is_up_to_date():
 
 TESTS = [sample_is_up_to_date, all_verdicts, commands_print_the_numbers, costs_and_savings_are_told_apart, healthy_traces_have_matrix_products, folders_of_ranks, what_if_saves_the_same,
          steps_are_chosen, usage_errors_come_first, gates, outputs,
-         clocks_are_aligned, spans_are_no_ranks, collectives_of_a_step_are_matched_together, contradicting_orders_end, ranks_are_missing, silent_communication_is_no_gap, runs_are_compared, notes_are_printed_where_they_matter, longer_steps_are_not_slow, different_programs_are_compared_with_a_warning, differences_have_causes, gates_of_steps,
+         clocks_are_aligned, spans_are_no_ranks, collectives_of_a_step_are_matched_together, contradicting_orders_end, ranks_are_missing, silent_communication_is_no_gap, runs_are_compared, notes_are_printed_where_they_matter, longer_steps_are_not_slow, suggestions_lead_on, different_programs_are_compared_with_a_warning, differences_have_causes, gates_of_steps,
          ranks_and_runs_are_told_apart, waits_for_unknown_events_are_noted,
          gaps_before_unrecorded_launches, no_work_and_graphs_without_work, lost_records, no_whole_step, no_launches, unrecorded_process,
          wrong_replays, first_calls_are_start_up, later_calls_are_not_start_up, unknown_waits_that_remain_are_said,

@@ -132,6 +132,8 @@ static void put_kernels(struct table *to, const struct trace *t, const struct tr
 	table_text(to, str_of(trace_category_names[k->category]));
 	table_text(to, trace_device_label(t, k->device, to->a));
 	table_text(to, op_of_kernel(ops, k, by_phase));
+	table_count(to, k->ops);
+	table_text(to, intern_str(&ops->strings, k->common));
 	table_text(to, trace_str(t, k->name));
 }
 

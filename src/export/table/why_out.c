@@ -405,6 +405,19 @@ static void put_places(const struct why_text *t, const struct why_finding *f)
 	put_line(t, "", sb_str(&b));
 }
 
+/* Prints the command of a piece of evidence. The command of this answer is not printed again: it
+ * gets --top=0 if this answer leaves places out. */
+static void put_command(const struct why_text *t, const struct why_finding *f, struct str command)
+{
+	if (t->p->cause == f->id && str_eq(command, command_of(t, "why", "--cause=", f->id))) {
+		if (!t->p->top || f->places.n <= t->p->top)
+			return;
+		command = str_fmt(t->a, "%.*s --top=0", STR(command));
+	}
+	put_line(
+	        t, t->md ? "command" : "", t->md ? str_fmt(t->a, "`%.*s`", STR(command)) : command);
+}
+
 static void put_finding(const struct why_text *t, const struct why_finding *f, size_t number)
 {
 	const struct why *x = t->p->x;
@@ -424,8 +437,7 @@ static void put_finding(const struct why_text *t, const struct why_finding *f, s
 		put_line(t, i && !t->md ? "" : "evidence", v[i].text);
 		if (i + 1 < n && str_eq(v[i].command, v[i + 1].command))
 			continue;
-		put_line(t, t->md ? "command" : "",
-		        t->md ? str_fmt(t->a, "`%.*s`", STR(v[i].command)) : v[i].command);
+		put_command(t, f, v[i].command);
 	}
 	put_line(t, "advice", advice_of(x, f, t->a));
 }

@@ -79,9 +79,12 @@ struct kernel_row {
 	uint32_t name; /* string id of the trace */
 	enum trace_category category;
 	uint32_t device;
-	uint32_t op;   /* index in ops: the op with most of the row's time */
-	uint8_t phase; /* 1 + enum serving_phase, if rows are divided by phase; 0: none */
-	bool has_op;   /* used during construction */
+	uint32_t op;     /* index in ops: the op with most of the row's time */
+	uint32_t ops;    /* number of ops with a part of its time */
+	uint32_t common; /* index in strings: the path of the op; if there are several, the levels
+	                    that their paths have in common and the number of ops */
+	uint8_t phase;   /* 1 + enum serving_phase, if rows are divided by phase; 0: none */
+	bool has_op;     /* used during construction */
 	uint64_t count;
 	int64_t total, min, max;
 };

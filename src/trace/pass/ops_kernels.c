@@ -76,6 +76,85 @@ static int compare_rows(const void *ops, uint32_t a, uint32_t b)
 	return c ? c : (x->phase > y->phase) - (x->phase < y->phase);
 }
 
+/* ---- common paths ---- */
+
+/* The levels that the paths of the ops of a kernel have in common. */
+struct common_path {
+	struct str before, after; /* levels at the start and at the end; may be empty */
+};
+
+/* Returns the path of an op, without the phase before it. */
+static struct str path_of(const struct finding *x, uint32_t op)
+{
+	struct str path = intern_str(&x->to->strings, x->to->ops.v[op].name);
+	size_t slash = x->by == TRACE_BY_PHASE ? str_find_char(path, '/') : SIZE_MAX;
+
+	return slash == SIZE_MAX ? path : str_sub(path, slash + 1, SIZE_MAX);
+}
+
+/* Returns the levels at the start of path that another path has, too, without the slash after
+ * them. */
+static struct str common_start(struct str path, struct str other)
+{
+	size_t n = 0, level = 0;
+
+	for (; n < path.n && n < other.n && path.p[n] == other.p[n]; n++)
+		if (path.p[n] == '/')
+			level = n;
+	bool ends = (n == path.n || path.p[n] == '/') && (n == other.n || other.p[n] == '/');
+	return str_sub(path, 0, ends ? n : level);
+}
+
+/* Returns the levels at the end of path that another path has, too. */
+static struct str common_end(struct str path, struct str other)
+{
+	size_t n = 0, level = 0;
+
+	for (; n < path.n && n < other.n && path.p[path.n - 1 - n] == other.p[other.n - 1 - n]; n++)
+		if (path.p[path.n - 1 - n] == '/')
+			level = n;
+	bool begins = (n == path.n || path.p[path.n - 1 - n] == '/') &&
+	              (n == other.n || other.p[other.n - 1 - n] == '/');
+	return str_sub(path, path.n - (begins ? n : level), SIZE_MAX);
+}
+
+/* Returns the text for several ops: "aten::linear/aten::addmm (17 places)"; the end of the paths
+ * says what runs, so it is preferred to their start. */
+static struct str common_text(
+        const struct finding *x, const struct kernel_row *k, const struct common_path *common)
+{
+	/* in some sources, the kernel is the last level of the path */
+	if (common->after.n && !str_eq(common->after, trace_str(x->to->t, k->name)))
+		return str_fmt(x->a, "%.*s (%u places)", STR(common->after), k->ops);
+	if (common->before.n)
+		return str_fmt(x->a, "%.*s/... (%u places)", STR(common->before), k->ops);
+	return str_fmt(x->a, "%.*s and %u more", STR(path_of(x, k->op)), k->ops - 1);
+}
+
+/* Sets the common path of each kernel. */
+static void find_common(struct finding *x)
+{
+	struct trace_ops *o = x->to;
+	struct common_path *v = ARENA_ARRAY(x->a, o->kernels.n, struct common_path);
+
+	for (size_t i = 0; i < x->shares.n; i++) {
+		const struct kernel_share *s = &x->shares.v[i];
+		struct kernel_row *k = &o->kernels.v[s->kernel];
+		struct str path = path_of(x, s->op);
+		if (!k->ops++) {
+			v[s->kernel] = (struct common_path){ path, path };
+			continue;
+		}
+		v[s->kernel].before = common_start(v[s->kernel].before, path);
+		v[s->kernel].after = common_end(v[s->kernel].after, path);
+	}
+	for (size_t i = 0; i < o->kernels.n; i++) {
+		struct kernel_row *k = &o->kernels.v[i];
+		k->common = intern_add(
+		        &o->strings, k->ops > 1 ? common_text(x, k, &v[i]) : path_of(x, k->op));
+	}
+}
+
 void ops_end_kernels(struct finding *x)
 {
 	struct trace_ops *o = x->to;
@@ -91,6 +170,7 @@ void ops_end_kernels(struct finding *x)
 			o->kernels.v[s->kernel].has_op = true;
 		}
 	}
+	find_common(x);
 	const uint32_t *order = sort_order(x->a, n, compare_rows, o);
 	if (n)
 		memcpy(old, o->kernels.v, n * sizeof *old);
