@@ -6,9 +6,24 @@
 #include "lib/path_input.h"
 
 #include "base/bits.h"
+#include "base/fmt.h"
 #include "export/table/critical_out.h"
 #include "export/timeline/timeline.h"
 #include "trace/pass/step_time.h"
+
+/* idle names gaps before work whose launch is not recorded by another cause. */
+static void note_unlaunched(struct session *s, const struct critical *x)
+{
+	struct sb b = sb_in(&s->query_arena);
+
+	if (x->unlaunched <= 0)
+		return;
+	fmt_time(&b, trace_ns(x->depend->t, x->unlaunched));
+	note_line(&s->notes,
+	        "note: %.*s of the gaps and waits on the path are before work whose launch is not "
+	        "recorded; idle lists the idle time before such work as \"%s\"\n",
+	        STR(sb_str(&b)), idle_texts[IDLE_UNKNOWN_LAUNCH]);
+}
 
 bool run_critical(struct session *s, const struct request *r, struct sink *out)
 {
@@ -39,6 +54,7 @@ bool run_critical(struct session *s, const struct request *r, struct sink *out)
 	replay_path(&replay, &replay.recorded, 0, &x, a);
 	page.x = &x;
 	path_note_unknown(s, &replay.depend, replay.depend.unknown_waits);
+	note_unlaunched(s, &x);
 	if (o->output.kind == OUT_TIMELINE)
 		return timeline_path(&x, critical_title(&page, a), o, &to, &s->error);
 	return critical_write(&page, (size_t)r->top, o, o->wide ? 0 : s->columns, &to, &s->error);

@@ -461,6 +461,20 @@ def written(name, events):
     return name
 
 
+def gaps_before_unrecorded_launches():
+    """On one stream, the gaps of the path are the idle time of these causes; a note states the part before work without a launch."""
+    works = [(0, 10, 20), (1, 31, 20), (7, 52, 20), (8, 73, 20), (1, 95, 20)]  # calls 7 and 8 are not in the file
+    path = written('unrecorded.json', launches([('cudaLaunchKernel', 0, 5), ('cudaLaunchKernel', 5, 5)], works))
+    kinds = {k['kind']: k['ns'] for k in json.loads(run('critical', path, '-output', 'json'))['kinds']}
+    causes = {c['cause']: c['ns'] for c in json.loads(run('idle', path, '-output', 'json'))['devices'][0]['causes']}
+    assert causes['unknown_launch'] == 2000 and causes['kernel_gap'], causes
+    cases.equal(kinds['kernel_gap'] + kinds.get('not_known', 0), causes['kernel_gap'] + causes.get('unknown_wait', 0) + 2000, (kinds, causes))
+    cases.equal(kinds['kernel_gap'] > causes['kernel_gap'], True, (kinds, causes))
+    notes = [subprocess.run([PROGRAM, 'critical', *words], capture_output=True, text=True).stderr for words in ([path], files()['input_pipeline'])]
+    assert '2.00us of the gaps and waits on the path are before work whose launch is not recorded; idle lists' in ' '.join(notes[0].split()), notes
+    assert 'is not recorded' not in notes[1], notes
+
+
 def no_work_and_graphs_without_work():
     """Without device work, and with graph launches without work, there is no verdict."""
     answer = json.loads(run('why', written('host.json', [{'ph': 'X', 'cat': 'cpu_op', 'name': 'aten::add', 'pid': 1, 'tid': 1, 'ts': 10, 'dur': 5}]),
@@ -898,7 +912,7 @@ TESTS = [sample_is_up_to_date, all_verdicts, commands_print_the_numbers, costs_a
          clocks_are_aligned, spans_are_no_ranks, collectives_of_a_step_are_matched_together,
          contradicting_orders_end, ranks_are_missing, silent_communication_is_no_gap, runs_are_compared, different_programs_are_compared_with_a_warning, differences_have_causes, gates_of_steps,
          ranks_and_runs_are_told_apart, waits_for_unknown_events_are_noted,
-         no_work_and_graphs_without_work, lost_records, no_whole_step, no_launches, unrecorded_process,
+         gaps_before_unrecorded_launches, no_work_and_graphs_without_work, lost_records, no_whole_step, no_launches, unrecorded_process,
          wrong_replays, first_calls_are_start_up, later_calls_are_not_start_up, unknown_waits_that_remain_are_said,
          long_names_are_cut, time_without_a_cause_is_said, differences_name_what_differs, small_causes_do_not_name_the_verdict,
          unknown_host_time_is_called_unknown, contention_is_listed_beside_host_time, places_of_several_threads_are_summed, advice_fits_the_place, unequal_steps_are_named,

@@ -318,16 +318,19 @@ static void walk_path(struct path_walk *w, uint32_t node)
 		const struct depend_node *n = &w->d->nodes.v[node];
 		const struct depend_edge *e;
 		uint32_t from;
-		int64_t time = 0;
+		int64_t time = 0, until;
 
 		work_poll(w->work);
 		if (!starts)
 			put(w, kind_of(w->d, n), n, n->track, start_of(w, node));
+		until = w->at;
 		e = last_edge(w, node, &from, &time);
 		if (from == ID_NONE)
 			leave_window(w, n);
 		else if (e)
 			put_edge(w, n, e, time);
+		if (!n->host && !n->launch && from != ID_NONE)
+			w->out->unlaunched = num_add(w->out->unlaunched, until - w->at);
 		starts = e && e->kind == DEPEND_LAUNCH;
 		node = from;
 	}

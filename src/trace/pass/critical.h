@@ -47,6 +47,8 @@ struct critical {
 	const struct depend *depend;
 	struct critical_window window;
 	int64_t kinds[CRITICAL_KINDS]; /* times by kind, ticks; they add up to the window */
+	int64_t unlaunched; /* gaps and waits before device work whose launch is not recorded; ticks
+	                     */
 	VEC(struct critical_segment) segments;
 };
 
