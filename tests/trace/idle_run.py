@@ -18,6 +18,7 @@ import tempfile
 
 import critical_run
 import kineto
+import onnx
 
 HOST = ('host_busy', 'host_blocked', 'collective_wait')
 
@@ -122,6 +123,22 @@ def copies():
 
 
 # ---- properties ----
+
+def work_without_a_launch():
+    """Before the first work, if its launch is not recorded, the places are those of the only thread that may have launched it."""
+    step = kineto.event('user_annotation', 'ProfilerStep#1', 0, 600)
+    kernel = [e for e in kineto.launch(300, 1, 310, 40) if e['cat'] == 'kernel']
+    known = places(answer('idle', write(kineto.trace([step, op('load', 10, 200)] + kernel))))
+    equal([known['before_first', 'op', k] for k in ('load', 'ProfilerStep#1')], [200000, 110000], 'one thread')
+    several = places(answer('idle', write(kineto.trace([step, op('load', 10, 200), op('other', 10, 200, tid=2)] + kernel))))
+    equal({k: v for k, v in several.items() if k[0] == 'before_first'},
+          {('before_first', 'outside', '(the launching thread is not known)'): 310000}, 'two threads')
+    path = os.path.join(HOME, 'onnxruntime.json')
+    with open(path, 'wb') as f:
+        f.write(onnx.text(onnx.load() + [onnx.node('conv', 'Conv', 1000, 50, provider='CUDAExecutionProvider')]))
+    found = places(answer('idle', path))
+    equal([found['before_first', 'op', k] for k in ('model_loading_uri', 'session_initialization')], [500000, 90000], 'ONNX Runtime')
+
 
 def adds_up(idle, devices):
     """Raises an error if the parts of the answer do not add up to the idle time in the rows of devices."""
@@ -233,7 +250,7 @@ def main():
     if args.realdata:
         cases = list(real(os.path.join(args.realdata, 'kineto')))
     else:
-        cases = [(f.__name__, f) for f in (places_of_a_thread, other_threads, collectives_lines_and_steps, copies)]
+        cases = [(f.__name__, f) for f in (places_of_a_thread, other_threads, collectives_lines_and_steps, copies, work_without_a_launch)]
         for seed in range(8):
             doc = critical_run.generated(seed)
             cases.append(('seed %d' % seed, lambda doc=doc: changed(doc, of_trace(doc))))

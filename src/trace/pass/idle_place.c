@@ -45,6 +45,8 @@ struct place_key {
 	uint32_t reason, kind;
 	uint32_t name, waits_for; /* string ids, or ID_NONE; for a step, name is its index */
 };
+/* Values of name for places of the kind PLACE_OUTSIDE, besides ID_NONE: outside of all slices. */
+enum { OUTSIDE_STEPS, OUTSIDE_THREADS };
 
 /* A run of tiles of a thread that neither block nor wait for another thread, added up by place. */
 #define RUN_TILES 64
@@ -66,6 +68,8 @@ struct idle_places {
 	struct idle_report *out;
 	struct arena *a, *own;
 	struct host_time host;
+	uint32_t thread;               /* track of the only thread that launches work or, without
+	                                  launches, the only thread; ID_NONE: several, or none */
 	struct tile_run **runs;        /* by thread, a run for each RUN_TILES tiles; NULL without
 	                                  tiles */
 	int64_t outside;               /* ticks in which no slice of the thread is open */
@@ -92,8 +96,9 @@ static struct str name_of(const struct idle_places *f, const struct place_key *k
 	const struct trace_step *step;
 
 	if (k->kind == PLACE_OUTSIDE)
-		return k->name == ID_NONE ? S("(outside of all slices)")
-		                          : S("(outside of all steps)");
+		return k->name == ID_NONE           ? S("(outside of all slices)")
+		       : k->name == OUTSIDE_THREADS ? S("(the launching thread is not known)")
+		                                    : S("(outside of all steps)");
 	if (k->kind != PLACE_STEP)
 		return trace_str(f->t, k->name);
 	step = &f->request->steps->steps.v[k->name];
@@ -128,7 +133,7 @@ static void count_steps(struct idle_places *f, struct place_key k, int64_t from,
 		if (in && v[i - 1].end < end)
 			end = v[i - 1].end;
 		k.kind = in ? PLACE_STEP : PLACE_OUTSIDE;
-		k.name = in ? (uint32_t)(i - 1) : 0;
+		k.name = in ? (uint32_t)(i - 1) : OUTSIDE_STEPS;
 		count(f, k, num_sub(end, from));
 		from = end;
 		while (i < n && v[i].start <= from)
@@ -405,6 +410,31 @@ static void take_launch(struct idle_places *f, const struct launch_call *call, e
 	put(f, k, from, to);
 }
 
+static uint32_t launching_thread(const struct idle_places *f, size_t launch)
+{
+	return trace_track_of(f->t, f->request->links->launches.v[launch].slice);
+}
+
+/* Returns the only thread that launches work or, if the file has no launches, the only thread. */
+static uint32_t find_thread(const struct idle_places *f)
+{
+	size_t launches = f->request->links->launches.n, n = 0;
+	uint32_t found = ID_NONE;
+
+	for (size_t i = 0; i < launches && n < 2; i++) {
+		uint32_t track = launching_thread(f, i);
+		n += track != found;
+		found = track;
+	}
+	for (uint32_t i = 0; i < f->t->tracks.n && !launches && n < 2; i++) {
+		if (f->host.threads[i].tiles.n < 2) /* the last tile is a gap */
+			continue;
+		n++;
+		found = i;
+	}
+	return n == 1 ? found : ID_NONE;
+}
+
 void idle_places_take(void *user, uint32_t device, enum idle_cause why, int64_t from, int64_t to,
         const struct launch_call *call)
 {
@@ -417,12 +447,17 @@ void idle_places_take(void *user, uint32_t device, enum idle_cause why, int64_t 
 		return;
 	f->cause = why;
 	f->device = &f->devices[device];
-	if (host && call->launch) {
-		uint32_t slice = f->request->links->launches.v[call->launch - 1].slice;
-		take_host(f, trace_track_of(f->t, slice), from, to);
-	} else {
+	if (!host)
 		take_launch(f, call, why, from, to);
-	}
+	else if (call->launch)
+		take_host(f, launching_thread(f, call->launch - 1), from, to);
+	else if (f->thread != ID_NONE)
+		take_host(f, f->thread, from, to);
+	else
+		put(f,
+		        (struct place_key){
+		                reason_of(why), PLACE_OUTSIDE, OUTSIDE_THREADS, ID_NONE },
+		        from, to);
 }
 
 /* ---- all ---- */
@@ -493,6 +528,7 @@ struct idle_places *idle_places_begin(const struct trace *t, const struct idle_q
 	host_time_find(t, request->links, &f->host, scratch);
 	f->runs = ARENA_ARRAY(scratch, t->tracks.n, struct tile_run *);
 	out->frames = f->host.frames;
+	f->thread = find_thread(f);
 	find_launching(f);
 	f->devices = ARENA_ARRAY(scratch, t->devices.n, struct device_places);
 	for (uint32_t i = 0; i < t->devices.n; i++)

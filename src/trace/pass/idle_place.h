@@ -2,8 +2,9 @@
  *
  * Pass: what the host did while devices were idle. idle.h determines the cause of each interval;
  * this pass finds its places. While the host launches late, and before the first and after the last
- * work, the places are the activity of the thread that launches the work (pass/host_time.h). For
- * all other causes the place is the op that launched the work that ends the interval.
+ * work, the places are the activity of the thread that launches the work (pass/host_time.h); if the
+ * launch is not recorded, of the only thread that may have launched it. For all other causes the
+ * place is the op that launched the work that ends the interval.
  */
 #ifndef TFPROF_TRACE_PASS_IDLE_PLACE_H
 #define TFPROF_TRACE_PASS_IDLE_PLACE_H
