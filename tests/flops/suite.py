@@ -4,4 +4,5 @@ from step import Step
 
 STEPS = [
     Step('flops', 'quick covered', 'tests/flops/run.py --program {program}', seconds=3),
+    Step('flops-coverage', 'real', 'tests/flops/coverage.py --program {program} {realdata}', seconds=60),
 ]
