@@ -84,6 +84,7 @@ static const struct {
 	                  "counts the model without times" },
 	{ "Nsight Systems",
 	        "run PyTorch within torch.autograd.profiler.emit_nvtx(record_shapes=True)" },
+	{ "PyTorch execution trace", "give the PyTorch trace of the same run too" },
 	{ "PyTorch trace",
 	        "record a PyTorch trace with record_shapes=True, or give its execution trace too" },
 	{ "TensorFlow trace", "give the XSpace (*.xplane.pb) of the same folder" },
@@ -114,6 +115,18 @@ static bool fail_without_calls(struct session *s)
 	        hint);
 }
 
+/* Adds a note if the sum of all calls does not fit in 64 bits. */
+static void note_large_sum(struct session *s, const struct trace_ops *ops)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < ops->calls.n; i++)
+		sum = num_sum(sum, ops->calls.v[i].lack ? 0 : ops->calls.v[i].flops);
+	if (num_stopped(sum))
+		note_line(&s->notes, "note: a sum of float operations does not fit in 64 bits: "
+		                     "it stops at 9.22E, a lower bound\n");
+}
+
 static bool write_calls(struct session *s, const struct request *r, const struct trace_ops *ops,
         const struct flops_rate *rate, struct sink *out)
 {
@@ -121,6 +134,7 @@ static bool write_calls(struct session *s, const struct request *r, const struct
 
 	if (!ops->calls.n)
 		return fail_without_calls(s);
+	note_large_sum(s, ops);
 	if (!r->explain.n)
 		return flops_write(ops, rate, (size_t)r->top, &r->opts, s->columns, &to, &s->error);
 	if (!flops_explain(ops, r->explain, (size_t)r->top, out, &s->query_arena))
