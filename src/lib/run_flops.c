@@ -74,7 +74,7 @@ static bool write_ranks(struct session *s, const struct request *r, struct sink 
 	return flops_write_ranks(ranks, n, (size_t)r->top, &r->opts, s->columns, &to, &s->error);
 }
 
-/* What gives the files of a format the shapes from which float operations are counted. */
+/* Hints for files without shapes, by format. */
 static const struct {
 	const char *format, *hint;
 } cures[] = {
@@ -101,7 +101,7 @@ static const struct {
 /* Fails because no call has shapes. The hint depends on the format of the first file. */
 static bool fail_without_calls(struct session *s)
 {
-	const char *hint = "such shapes are in traces of PyTorch, compiled programs in XSpaces";
+	const char *hint = "PyTorch traces have such shapes, and XSpaces have compiled programs";
 	const struct str format = s->model.files.n ? s->model.files.v[0].format : STR_NONE;
 
 	for (size_t i = 0; i < sizeof cures / sizeof *cures; i++)

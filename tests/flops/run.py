@@ -262,7 +262,7 @@ def test_cure_of_a_missing_peak():
 
 def test_files_without_shapes():
     """The hint names what gives files of the format shapes."""
-    for name, hint in ('cpu.pb.gz', 'compiled programs in XSpaces'), ('rocprof_results.json', 'traces of PyTorch'), ('tensorrt_times.json', '--exportLayerInfo'):
+    for name, hint in ('cpu.pb.gz', 'XSpaces have compiled programs'), ('rocprof_results.json', 'PyTorch traces'), ('tensorrt_times.json', '--exportLayerInfo'):
         p = subprocess.run([PROGRAM, 'flops', os.path.join(TESTDATA, 'traces', name)], capture_output=True, text=True, timeout=60)
         assert p.returncode == 1 and 'no op has shapes' in p.stderr and hint in p.stderr.split('hint:')[-1], (name, p.stderr)
 
