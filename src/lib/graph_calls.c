@@ -74,6 +74,7 @@ static void add_node(struct graph_counting *x, uint32_t node, int64_t time)
 	struct trace_ops *to = &x->to->ops;
 	enum node_flops state = x->flops.state[node];
 	struct op_calls c = { .name = model_str(x->flops.m, n->op),
+		.node = node_name(x->flops.m, node),
 		.formula = FORMULAS,
 		.lack = LACK_FORMULA,
 		.device = time,

@@ -78,15 +78,67 @@ static bool write_ranks(struct session *s, const struct request *r, struct sink 
 	return flops_write_ranks(ranks, n, (size_t)r->top, &r->opts, s->columns, &to, &s->error);
 }
 
+/* Hints for files without shapes, by format. */
+static const struct {
+	const char *format, *hint;
+} cures[] = {
+	{ "XSpace",
+	        "record the compiled programs (HLO), as JAX and newer versions of TensorFlow do" },
+	{ "ONNX Runtime", "newer versions of ONNX Runtime write shapes; 'flops MODEL.onnx' "
+	                  "counts the model without times" },
+	{ "Nsight Systems",
+	        "run PyTorch within torch.autograd.profiler.emit_nvtx(record_shapes=True)" },
+	{ "PyTorch execution trace", "give the PyTorch trace of the same run too" },
+	{ "PyTorch trace",
+	        "record a PyTorch trace with record_shapes=True, or give its execution trace too" },
+	{ "TensorFlow trace", "give the XSpace (*.xplane.pb) of the same folder" },
+	{ "TensorRT timings",
+	        "give the layers too: trtexec --exportLayerInfo --profilingVerbosity=detailed" },
+	{ "TensorRT layers", "export them with --profilingVerbosity=detailed" },
+	{ "ONNX model",
+	        "export it with shapes: torch.onnx.export(dynamo=True), or onnx.shape_inference" },
+	{ "graph", "export it with as_graph_def(add_shapes=True), or give --assume_batch=N" },
+	{ "TensorFlow profile", "write it with TensorFlow's tf.profiler, with the graph" },
+	{ "run metadata", "give the graph too (--graph_path)" },
+};
+
+/* Fails because no call has shapes. The hint depends on the format of the first file. */
+static bool fail_without_calls(struct session *s)
+{
+	const char *hint = "PyTorch traces have such shapes, and XSpaces have compiled programs";
+	const struct str format = s->model.files.n ? s->model.files.v[0].format : STR_NONE;
+
+	for (size_t i = 0; i < sizeof cures / sizeof *cures; i++)
+		if (str_starts(format, str_of(cures[i].format))) {
+			hint = cures[i].hint;
+			break;
+		}
+	return session_fail(s, ERR_FAILED,
+	        "no op has shapes: shapes of inputs or compiled programs were expected\n"
+	        "hint: %s",
+	        hint);
+}
+
+/* Adds a note if the sum of all calls does not fit in 64 bits. */
+static void note_large_sum(struct session *s, const struct trace_ops *ops)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < ops->calls.n; i++)
+		sum = num_sum(sum, ops->calls.v[i].lack ? 0 : ops->calls.v[i].flops);
+	if (num_stopped(sum))
+		note_line(&s->notes, "note: a sum of float operations does not fit in 64 bits: "
+		                     "it stops at 9.22E, a lower bound\n");
+}
+
 static bool write_calls(struct session *s, const struct request *r, const struct trace_ops *ops,
         const struct flops_rate *rate, struct sink *out)
 {
 	struct emit to = session_emit(s, VK_N, out);
 
 	if (!ops->calls.n)
-		return session_fail(s, ERR_FAILED,
-		        "no call of an op is in the file: shapes of inputs (PyTorch: "
-		        "record_shapes=True) or compiled programs (XSpace) were expected");
+		return fail_without_calls(s);
+	note_large_sum(s, ops);
 	if (!r->explain.n)
 		return flops_write(ops, rate, (size_t)r->top, &r->opts, s->columns, &to, &s->error);
 	if (!flops_explain(ops, r->explain, (size_t)r->top, out, &s->query_arena))
@@ -114,7 +166,7 @@ bool run_flops(struct session *s, const struct request *r, struct sink *out)
 			.n = 1,
 			.partial = r->partial,
 			.given = (double)r->peak_flops };
-		if (graph.ops.calls.n)
+		if (graph.ops.calls.n || (s->model.nodes.n && !s->recording.n))
 			return write_calls(s, r, &graph.ops, &rate, out);
 	}
 	if (!session_one_trace(s, NULL) || !session_need_slices(s) || !(v = session_traces(s, &n)))

@@ -16,7 +16,7 @@ static bool find_graph(
 {
 	struct arena *a = &s->query_arena;
 
-	if (request->which != TABLE_ROOFLINE || request->roofline.by != ROOF_BY_OP ||
+	if (request->which != TABLE_ROOFLINE || request->roofline.by == ROOF_BY_PHASE ||
 	        s->model.traces.n || s->recording.n || !s->model.steps.n)
 		return false;
 	session_begin_query(s);
@@ -48,6 +48,12 @@ static bool write_table(struct session *s, struct trace_table_request *request,
 		return false;
 	if (request->which == TABLE_DEVICES && !path_one_step(s, o))
 		return false;
+	if (request->which == TABLE_ROOFLINE && request->roofline.by == ROOF_BY_PHASE &&
+	        !s->model.traces.n && !s->recording.n)
+		return session_fail(s, ERR_FAILED,
+		        "--by=phase: a trace of a server of LLMs was expected\n"
+		        "hint: --by=module groups the nodes of a graph by their scopes, "
+		        "--by=kernel shows each node");
 	if (!find_graph(s, request, &all) &&
 	        !session_find_traces(s, wants, request->which == TABLE_DEVICES && !chosen, &all))
 		return false;

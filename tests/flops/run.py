@@ -231,6 +231,20 @@ def test_roofline_of_a_profile():
     assert abs(flops['mfu'] / (products / 10e12 / (wall * 1e-9)) - 1) < 1e-4, (flops['mfu'], products, wall)
 
 
+def test_roofline_by_scope():
+    """--by=module groups the nodes of a profile by their scopes, --by=kernel shows each node; the times add up."""
+    path, peaks = os.path.join(TESTDATA, 'example', 'profile_100'), ('--peak-flops=10T', '--peak-bandwidth=500G', '--top=0')
+    rows = {by: document('roofline', path, '--by=' + by, *peaks)['roofline'] for by in ('op', 'module', 'kernel')}
+    times = {by: sum(r['time_ns'] for r in v) for by, v in rows.items()}
+    assert times['op'] == times['module'] == times['kernel'], times
+    node = next(r for r in rows['kernel'] if r['op'] == 'gradients/conv2/Conv2D_grad/Conv2DBackpropInput')
+    scope = next(r for r in rows['module'] if r['op'] == 'gradients/conv2/Conv2D_grad')
+    inside = [r for r in rows['kernel'] if r['op'].rpartition('/')[0] == scope['op']]
+    assert node in inside and scope['time_ns'] == sum(r['time_ns'] for r in inside), (scope, inside)
+    p = subprocess.run([PROGRAM, 'roofline', path, '--by=phase', *peaks], capture_output=True, text=True, timeout=60)
+    assert p.returncode == 1 and 'a trace of a server of LLMs was expected' in p.stderr, p.stderr
+
+
 def text(command, *words):
     p = subprocess.run([PROGRAM, command, *words], capture_output=True, text=True, timeout=60)
     assert p.returncode == 0, p.stderr
@@ -244,6 +258,13 @@ def test_cure_of_a_missing_peak():
     found = text('flops', path)
     assert 'such as --peak-flops=100T --partial\n' in found and 'The file itself' not in found, found
     assert '\nMFU ' in text('flops', path, '--peak-flops=100T', '--partial')
+
+
+def test_files_without_shapes():
+    """The hint names what gives files of the format shapes."""
+    for name, hint in ('cpu.pb.gz', 'XSpaces have compiled programs'), ('rocprof_results.json', 'PyTorch traces'), ('tensorrt_times.json', '--exportLayerInfo'):
+        p = subprocess.run([PROGRAM, 'flops', os.path.join(TESTDATA, 'traces', name)], capture_output=True, text=True, timeout=60)
+        assert p.returncode == 1 and 'no op has shapes' in p.stderr and hint in p.stderr.split('hint:')[-1], (name, p.stderr)
 
 
 def test_coverage_by_copies():

@@ -495,6 +495,8 @@ def flops():
           (2 * (product + places + elements), 30000, 12000, 0.4, 2))
     equal(sum(r['flops'] for r in d['families']), d['flops'])
     trace, select = write(kineto.trace(events)), ('-select', 'float_ops', '-order_by', 'name')
+    runs = {r['type']: (r['runs'], r['kernels']) for r in json.loads(program('roofline', trace, '-output', 'json')[0])['roofline']}
+    equal(runs['aten::cudnn_convolution'], (2, 2), 'a call whose output shape comes from the next op counts once')
     doc = json.loads(program('op', trace, *select, '-output', 'json')[0])
     equal({r['path']: (r['own_float_ops'], r['own_uncounted']) for r in doc['rows']},
           {'aten::cudnn_convolution': (2 * places, 0), 'aten::addmm': (2 * product, 0), 'aten::linear': (0, 0), 'aten::native_batch_norm': (2 * elements, 0),

@@ -193,13 +193,24 @@ static int64_t elements_of(const struct tensor *t)
 	return n;
 }
 
+/* True if a right factor, possibly transposed, has sums of this length and the columns of the
+ * result. */
+static bool is_factor(const struct tensor *right, int64_t sums, const struct tensor *out)
+{
+	size_t n = right->n_dims;
+	int64_t columns = out->dims[out->n_dims - 1];
+
+	return n >= 2 && ((right->dims[n - 2] == sums && right->dims[n - 1] == columns) ||
+	                         (right->dims[n - 1] == sums && right->dims[n - 2] == columns));
+}
+
 /* Returns the length of the sums of a matrix product. If there is one input, the other factor
  * consists of weights, and each row of the result needs an equal part of the input. If there are
  * two inputs, the batches of the left factor must equal the batches of the result. The left factor
  * may be transposed. */
 static int64_t product_sums(const struct layers *x)
 {
-	const struct tensor *left = x->in.v, *out = x->out.v;
+	const struct tensor *left = x->in.v, *right = left + 1, *out = x->out.v;
 	size_t n = x->out.n ? out->n_dims : 0;
 
 	if (!x->in.n || !n || !elements_of(out))
@@ -213,9 +224,11 @@ static int64_t product_sums(const struct layers *x)
 	for (size_t i = 0; i + 2 < n; i++)
 		if (left->dims[i] != out->dims[i])
 			return 0;
-	if (left->dims[n - 2] == out->dims[n - 2])
+	if (left->dims[n - 2] == out->dims[n - 2] && is_factor(right, left->dims[n - 1], out))
 		return left->dims[n - 1];
-	return left->dims[n - 1] == out->dims[n - 2] ? left->dims[n - 2] : 0;
+	return left->dims[n - 1] == out->dims[n - 2] && is_factor(right, left->dims[n - 2], out)
+	               ? left->dims[n - 2]
+	               : 0;
 }
 
 /* Returns the number of products that are added up for each element of the result: the weights of

@@ -94,6 +94,7 @@ struct op_calls {
 	uint32_t event;  /* index in the events of the trace; it has the name and the inputs */
 	struct str name; /* name of the op: the name of the event, or the op type */
 	struct str list; /* list of the calls that make up the op; empty: the op is one call */
+	struct str node; /* name of the node, for a node of a graph or a layer of an engine */
 	enum flops_formula formula; /* FORMULAS: the table has no formula for the op */
 	enum flops_lack lack;       /* equal for all calls of this op */
 	unsigned input;             /* index of the input that lacks data */

@@ -218,7 +218,10 @@ static void find_output(struct finding *x, const struct nest_level *level)
 		struct op_calls *to = &x->to->calls.v[w->calls - 1];
 		to->lack = LACK_NOTHING;
 		to->inferred++;
+		to->unknown--;
 		x->to->cells.v[w->cell].uncounted--;
+		if (x->keeps_uses)
+			use_of(x, w->calls, x->to->cells.v[w->cell].op)->unknown--;
 		count_call(x, w->calls, w->cell, &f, w->length);
 		w->calls = 0;
 	} else if (++w->tries == TRIES_MAX) {

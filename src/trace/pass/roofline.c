@@ -199,6 +199,16 @@ static struct str shapes_in(struct str list, struct arena *a)
 	return sb_str(&b);
 }
 
+/* Returns the scope of a node: its name before the last '/'. */
+static struct str scope_of(struct str node)
+{
+	size_t n = node.n;
+
+	while (n && node.p[n - 1] != '/')
+		n--;
+	return n > 1 ? str_sub(node, 0, n - 1) : S("(no module)");
+}
+
 /* Adds a call of a graph's node. */
 static void add_node(struct roofing *x, const struct op_calls *c)
 {
@@ -210,6 +220,16 @@ static void add_node(struct roofing *x, const struct op_calls *c)
 		.class = c->formula == FORMULAS ? CLASS_NONE : flops_class_of(c->formula),
 		.numbers = { .flops = c->flops, .read = c->bytes, .type = c->one.type } };
 
+	if (x->request->by != ROOF_BY_OP) {
+		const struct str name =
+		        x->request->by == ROOF_BY_MODULE ? scope_of(c->node) : c->node;
+		struct roof_sum *sum = sum_of(x, name);
+		sum->row.name = name;
+		if (x->request->by == ROOF_BY_KERNEL)
+			sum->row.type = c->name;
+		add_part(x, sum, &part);
+		return;
+	}
 	struct roof_sum *sum = sum_of(x, str_fmt(x->a, "%.*s %.*s %d %u", STR(c->name), STR(shapes),
 	                                         c->lack != LACK_NOTHING, c->one.type));
 	sum->row.name = sum->row.type = c->name;
