@@ -96,7 +96,7 @@ complete -c tfprof -o device_regexes -x -d 'show only nodes on a device that mat
 complete -c tfprof -o viz -d 'also write a Chrome trace named <view>_<step>'
 complete -c tfprof -o dump_to_file -r -d 'old name of -output file;outfile=FILE'
 complete -c tfprof -n 'not __fish_seen_subcommand_from report record doctor' -o o -r -d 'write the answer to FILE; without -output, the ending of its name selects the type; .csv, .json, .ndjson, .md, .html, .folded, .pb.gz (pprof), otherwise text'
-complete -c tfprof -n 'not __fish_seen_subcommand_from peek devices kernels steps phases critical what-if idle why memory collectives roofline flops diff' -o top -x -d 'show at most N rows, those with the largest numbers of -order_by, of all levels unless -max_depth is given; 0 is all; also -n'
+complete -c tfprof -n 'not __fish_seen_subcommand_from peek devices kernels steps phases critical what-if idle why memory collectives roofline flops diff' -o top -x -d 'show at most N rows, those with the largest numbers of -order_by, of all levels unless -max_depth is given; 0 is all; also -n; op shows 20 rows of a trace by default'
 complete -c tfprof -n 'not __fish_seen_subcommand_from diff' -o rename -r -d 'rename nodes in the output by rules such as s/tower_0/t0/; separate rules with ;; op types that become equal are one row'
 complete -c tfprof -o stats -x -a 'mean cv median min max std p95 p99 n' -d 'add columns with statistics over the steps, such as mean,cv,p95,n'
 complete -c tfprof -o at -x -a 'peak oom end' -d 'show what is allocated at the peak, at the first out-of-memory error (oom; for a device without such an error, at the end), at the end, or at a time such as 5ms after the first entry; in scope, op, code and top with -select live_bytes'

@@ -221,7 +221,8 @@ class Commands:
         select: the columns to show. Default: micros.
         device_regexes: show only nodes on a device that matches. Default: .*.
         top: show at most N rows, those with the largest numbers of -order_by, of all levels
-            unless -max_depth is given; 0 is all; also -n. Default: -1.
+            unless -max_depth is given; 0 is all; also -n; op shows 20 rows of a trace by
+            default. Default: -1.
         rename: rename nodes in the output by rules such as s/tower_0/t0/; separate rules with
             ;; op types that become equal are one row.
         stats: add columns with statistics over the steps, such as mean,cv,p95,n.
@@ -340,7 +341,8 @@ class Commands:
         select: the columns to show. Default: micros.
         device_regexes: show only nodes on a device that matches. Default: .*.
         top: show at most N rows, those with the largest numbers of -order_by, of all levels
-            unless -max_depth is given; 0 is all; also -n. Default: -1.
+            unless -max_depth is given; 0 is all; also -n; op shows 20 rows of a trace by
+            default. Default: -1.
         rename: rename nodes in the output by rules such as s/tower_0/t0/; separate rules with
             ;; op types that become equal are one row.
         stats: add columns with statistics over the steps, such as mean,cv,p95,n.
@@ -460,7 +462,8 @@ class Commands:
         select: the columns to show. Default: micros.
         device_regexes: show only nodes on a device that matches. Default: .*.
         top: show at most N rows, those with the largest numbers of -order_by, of all levels
-            unless -max_depth is given; 0 is all; also -n. Default: -1.
+            unless -max_depth is given; 0 is all; also -n; op shows 20 rows of a trace by
+            default. Default: -1.
         rename: rename nodes in the output by rules such as s/tower_0/t0/; separate rules with
             ;; op types that become equal are one row.
         stats: add columns with statistics over the steps, such as mean,cv,p95,n.
@@ -582,7 +585,8 @@ class Commands:
         select: the columns to show. Default: micros.
         device_regexes: show only nodes on a device that matches. Default: .*.
         top: show at most N rows, those with the largest numbers of -order_by, of all levels
-            unless -max_depth is given; 0 is all; also -n. Default: -1.
+            unless -max_depth is given; 0 is all; also -n; op shows 20 rows of a trace by
+            default. Default: -1.
         rename: rename nodes in the output by rules such as s/tower_0/t0/; separate rules with
             ;; op types that become equal are one row.
         stats: add columns with statistics over the steps, such as mean,cv,p95,n.
@@ -649,7 +653,8 @@ class Commands:
         the slowest step.
 
         top: show at most N rows, those with the largest numbers of -order_by, of all levels
-            unless -max_depth is given; 0 is all; also -n. Default: -1.
+            unless -max_depth is given; 0 is all; also -n; op shows 20 rows of a trace by
+            default. Default: -1.
 
         Units: the end of a column's name: _ns nanoseconds, _micros microseconds, _bytes bytes;
         share is percent. columns has the unit of each column.

@@ -9,6 +9,8 @@
 #include "export/out.h"
 #include "export/table/coverage_out.h"
 
+#define ROWS_SHOWN 20 /* default number of rows of op for traces */
+
 /* Fails for the graph view of a trace without a compiled program. Timelines use its tracks instead.
  */
 static bool has_graph(struct session *s, const struct view_ops *v, const struct opts *o)
@@ -252,6 +254,15 @@ bool session_show(struct session *s, const struct view_ops *v, const struct opts
 	return true;
 }
 
+/* Limits the rows of op in text about a trace, as those of other tables, unless the user chose a
+ * limit. */
+static void limit_rows(struct opts *o, const struct view_ops *v)
+{
+	if (o->new_input && view_is(v->kind, VIEW_LIST) && o->output.kind == OUT_STDOUT &&
+	        o->top < 0 && !o->depth_given && o->order.by != M_NAME)
+		o->top = ROWS_SHOWN;
+}
+
 bool session_answer(struct session *s, const struct view_ops *v, const struct opts *o,
         struct sink *out, struct sink *message)
 {
@@ -272,6 +283,8 @@ bool session_answer(struct session *s, const struct view_ops *v, const struct op
 	opts_complete(&columns, v->kind,
 	        s->bare_files || (by_column && opts_use_ours(&columns, &s->query_arena)),
 	        columns.new_input && (message || view_is(v->kind, VIEW_LIST)));
+	if (!message)
+		limit_rows(&columns, v);
 	q.o = o = &columns;
 	q.fold = columns.new_input && !message && view_is(v->kind, VIEW_TRACES) &&
 	         (o->output.kind == OUT_STDOUT || o->output.kind == OUT_FILE);

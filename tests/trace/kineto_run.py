@@ -288,6 +288,16 @@ def functions_without_files():
     equal(found, {None: (None, None), 'a_function_with_a_long_name': ('net.py', 90), names[0]: (None, None), names[1]: (None, None)})
 
 
+def rows_of_op():
+    """Text of op shows 20 types of a trace and says how many are left out; -n, -max_depth and data outputs show what they state."""
+    path = write(kineto.trace([kineto.event('cpu_op', 'aten::op_%02d' % i, 100 * i, 90 - i) for i in range(30)]))
+    for more, shown in (([], 20), (['-n', '0'], 30), (['-n', '3'], 3), (['-max_depth', '25'], 25)):
+        out, notes = program('op', path, *more)
+        equal(out.count('aten::op_'), shown, ' '.join(more))
+        assert ('10 more rows (-n 0 shows all)' in notes) == (not more), notes
+    equal(len(rows(path, 'op')), 30)
+
+
 def lines_around_functions():
     """The line of an op inside a built-in function is the line that calls the function, in -by source, critical and idle -by line."""
     frame = lambda name, ts, dur, i: kineto.event('python_function', name, ts, dur, Python_id=i)
@@ -782,7 +792,7 @@ def kernels_of_several_ops():
 
 
 CASES = [kernels_of_several_ops, guessed_steps, steps_without_work, memory_of_any_device, other_accelerators, overlap_of_devices, passes, views, workers, sections, roofline, roofs, flops, utilization, gradients_of_functions, utilization_of_ranks, shown_rows, launches_steps_copies, ranges, chosen_workers, sections_of_workers,
-         per_step, stacks_of_calls, functions_without_files, lines_around_functions, backward, tensorboard, order, forms, cut, nothing, no_device, others, memory, timeline]
+         per_step, stacks_of_calls, functions_without_files, rows_of_op, lines_around_functions, backward, tensorboard, order, forms, cut, nothing, no_device, others, memory, timeline]
 
 if __name__ == '__main__':
     sys.exit(trace_case.main(__doc__, CASES))

@@ -334,8 +334,7 @@ def differences_name_what_differs():
     assert re.search('devices compute for [0-9.]+ms per step in the first run and [0-9.]+ms in the second; the tables count', words_of('why', loader, host, '--as=runs'))
 
 
-         def longer_steps_are_not_slow():
-    """First steps that are longer because they have more device work, def suggestions_lead_on():
+def suggestions_lead_on():
     """The commands that answers suggest (next of summary, Next of why, the commands of evidence) lead to other answers, and no chain of
     suggestions leads back to an answer that was read before."""
     folder = os.path.join(cases.ROOT, 'testdata', 'traces')
@@ -365,7 +364,7 @@ def differences_name_what_differs():
 
 
 def longer_steps_are_not_slow():
-    """First steps that are longer because they have more device work, as in a server, are not a warm-up. Time without work that the later steps, are no warm-up. Time without work that the later steps,
+    """First steps that are longer because they have more device work, as in a server, are not a warm-up. Time without work that the later steps
     do not have is one, and is named before the host work in it."""
     def trace(path, works, waits):
         events, at = [], 0
