@@ -3,5 +3,5 @@
 from step import Step
 
 STEPS = [
-    Step('port', 'deep', 'tests/port/run.py --program {program}', seconds=600),
+    Step('port', 'deep', 'tests/port/run.py --program {program}', seconds=1200),
 ]

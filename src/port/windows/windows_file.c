@@ -245,6 +245,7 @@ static struct timespec time_of(FILETIME t)
 static int status_of(HANDLE h, struct port_stat *st)
 {
 	BY_HANDLE_FILE_INFORMATION x;
+	LARGE_INTEGER size;
 
 	*st = (struct port_stat){ .st_nlink = 1 };
 	switch (GetFileType(h)) {
@@ -252,8 +253,14 @@ static int status_of(HANDLE h, struct port_stat *st)
 	case FILE_TYPE_PIPE: st->st_mode = S_IFIFO | 0600; return 0;
 	default: st->st_mode = S_IFCHR | 0600; return 0;
 	}
-	if (!GetFileInformationByHandle(h, &x))
-		return port_fail();
+	if (!GetFileInformationByHandle(
+	            h, &x)) { /* perhaps inherited with the right to read only */
+		st->st_mode = S_IFREG | 0644;
+		if (!GetFileSizeEx(h, &size))
+			return port_fail();
+		st->st_size = size.QuadPart;
+		return 0;
+	}
 	st->st_mode =
 	        x.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY ? S_IFDIR | 0755 : S_IFREG | 0644;
 	st->st_dev = x.dwVolumeSerialNumber;

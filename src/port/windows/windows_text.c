@@ -130,7 +130,7 @@ wchar_t *port_wide_path(const char *path)
 {
 	wchar_t *to = port_wide(strcmp(path, "/dev/null") == 0 ? "NUL" : path);
 
-	if (to && !*to) {
+	if (to && (!*to || wcsncmp(to, L"/proc/", 6) == 0)) { /* only Linux has that folder */
 		free(to);
 		errno = ENOENT;
 		return NULL;
