@@ -12,10 +12,10 @@
  *   graph NODES REPLAYS
  *   busy                            50 launches every millisecond until standard input ends
  *   timed empty|spin|graph N        seconds that the work takes
- *   deep N MS                       N kernels of MS milliseconds, queued at once; until it is
- * killed workers N LAUNCHES              N children, a launch per millisecond each; they end by
- * _exit beside N end|last, visible MS   see client.c capture FOLDER, read FILE, refused, clock N
- * see raw.c
+ *   deep N MS                       N kernels of MS ms, queued at once; runs until it is killed
+ *   workers N LAUNCHES              N children, a launch per millisecond each; they end by _exit
+ *   beside N end|last, visible MS   see client.c
+ *   capture FOLDER, read FILE, refused, clock N    see raw.c
  */
 #include "gpu.h"
 

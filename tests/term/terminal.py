@@ -38,7 +38,7 @@ class Terminal:
         front = about('/proc/%d' % self.shell)[5]
         with open(self.tty, 'rb', buffering=0, opener=lambda p, f: os.open(p, f | os.O_NOCTTY | os.O_NONBLOCK)) as tty:
             unread, = struct.unpack('i', fcntl.ioctl(tty, termios.FIONREAD, b'0000'))
-        return not unread and not any(busy(p) for p in glob.glob('/proc/[0-9]*') if about(p)[2:3] == [front])
+        return not unread and not any(busy(p) for p in family(self.shell) if about(p)[2:3] == [front])
 
     def still(self):
         """Waits until no process works and the screen is complete."""
@@ -72,6 +72,22 @@ class Terminal:
 
     def close(self):
         self.tmux('kill-server')
+
+
+def family(pid):
+    """Returns the folders in /proc of a process and its descendants; of all processes if the kernel does not list children."""
+    if not os.path.exists('/proc/self/task/%d/children' % os.getpid()):
+        return glob.glob('/proc/[0-9]*')
+    found, left = [], [str(pid)]
+    while left:
+        found.append('/proc/' + left.pop())
+        for path in glob.glob(found[-1] + '/task/*/children'):
+            try:
+                with open(path) as f:
+                    left += f.read().split()
+            except OSError:
+                pass  # the thread has ended
+    return found
 
 
 def about(process):

