@@ -819,7 +819,8 @@ class Commands:
             self,
             top: Optional[int] = None,
             *,
-            step: Optional[Steps] = None) -> Result:
+            step: Optional[Steps] = None,
+            worker_regexes: Optional[Words] = None) -> Result:
         """Runs the command critical: the chain of work that determines how long a step takes.
 
         Starts at the end of a step and goes back in time, each time to the predecessor that
@@ -833,6 +834,7 @@ class Commands:
         top: show the first N rows (20); 0 is all; also -n. Default: 0.
         step: show this step; negative: the average of all steps; 0,2,5 or 3..9: the average of
             these steps; slowest, fastest or median: the step with this time. Default: -1.
+        worker_regexes: use only the workers whose names match. Default: .*.
 
         Units: the end of a column's name: _ns nanoseconds, _micros microseconds, _bytes bytes;
         share is percent. columns has the unit of each column.
@@ -842,6 +844,7 @@ class Commands:
         return self._result('critical', (), {
             'top': top,
             'step': step,
+            'worker_regexes': worker_regexes,
         })
 
     def what_if(
@@ -849,7 +852,8 @@ class Commands:
             *words: str,
             top: Optional[int] = None,
             each: Optional[Literal['none', 'kernel', 'op', 'line']] = None,
-            step: Optional[Steps] = None) -> Result:
+            step: Optional[Steps] = None,
+            worker_regexes: Optional[Words] = None) -> Result:
         """Runs the command what-if: the step time if kernels, ops or calls took less time.
 
         Replays the trace with changed times: every piece of work still starts after the work
@@ -872,6 +876,7 @@ class Commands:
             long, and if they take no time. Default: none.
         step: show this step; negative: the average of all steps; 0,2,5 or 3..9: the average of
             these steps; slowest, fastest or median: the step with this time. Default: -1.
+        worker_regexes: use only the workers whose names match. Default: .*.
 
         Units: the end of a column's name: _ns nanoseconds, _micros microseconds, _bytes bytes;
         share is percent. columns has the unit of each column.
@@ -882,6 +887,7 @@ class Commands:
             'top': top,
             'each': each,
             'step': step,
+            'worker_regexes': worker_regexes,
         })
 
     def idle(
@@ -889,7 +895,8 @@ class Commands:
             top: Optional[int] = None,
             *,
             by: Optional[Literal['auto', 'op', 'line', 'call', 'step']] = None,
-            step: Optional[Steps] = None) -> Result:
+            step: Optional[Steps] = None,
+            worker_regexes: Optional[Words] = None) -> Result:
         """Runs the command idle: what the host did while devices were idle.
 
         Prints the idle time of each device of a trace or recording by cause, and below each
@@ -905,6 +912,7 @@ class Commands:
             work, otherwise by ops. Default: auto.
         step: show this step; negative: the average of all steps; 0,2,5 or 3..9: the average of
             these steps; slowest, fastest or median: the step with this time. Default: -1.
+        worker_regexes: use only the workers whose names match. Default: .*.
 
         Units: the end of a column's name: _ns nanoseconds, _micros microseconds, _bytes bytes;
         share is percent. columns has the unit of each column.
@@ -915,6 +923,7 @@ class Commands:
             'top': top,
             'by': by,
             'step': step,
+            'worker_regexes': worker_regexes,
         })
 
     def why(

@@ -63,10 +63,10 @@ static void open_replay(struct session *s, const struct path_input *in, struct r
 
 bool path_input_open(struct session *s, const struct opts *o, struct path_input *in)
 {
-	if (!session_need_steps(s, o) || !session_seal(s) || !session_one_trace(s) ||
+	if (!session_need_steps(s, o) || !session_seal(s) || !session_one_trace(s, o) ||
 	        !session_need_slices(s))
 		return false;
-	const struct trace *t = session_one_trace(s);
+	const struct trace *t = session_one_trace(s, o);
 	if (t)
 		keep_trace(s, t, in);
 	return t != NULL;

@@ -113,7 +113,7 @@ bool run_flops(struct session *s, const struct request *r, struct sink *out)
 		if (graph.ops.calls.n)
 			return write_calls(s, r, &graph.ops, &rate, out);
 	}
-	if (!session_one_trace(s) || !session_need_slices(s) || !(v = session_traces(s, &n)))
+	if (!session_one_trace(s, NULL) || !session_need_slices(s) || !(v = session_traces(s, &n)))
 		return false;
 	find_calls(v, &c, a);
 	const struct flops_rate rate = rate_of(&c, r, a);

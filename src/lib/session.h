@@ -261,8 +261,10 @@ struct flops_coverage session_coverage(struct session *s);
 /* Returns the loaded traces, or the trace of the loaded recording; NULL if none is loaded. */
 const struct model_trace *session_traces(struct session *s, size_t *n);
 
-/* Returns the loaded trace or recording; NULL if there is none, or several. */
-const struct trace *session_one_trace(struct session *s);
+/* Returns the loaded trace or recording; of several, the one of the worker that -worker_regexes
+ * selects. Returns NULL if there is none, or if several are left. o: NULL if the command does not
+ * have the option. */
+const struct trace *session_one_trace(struct session *s, const struct opts *o);
 
 /* Writes the slices of the loaded trace as a JSON document. Fails if there is none. */
 bool session_slices(struct session *s, const struct slices_request *request, struct sink *out);

@@ -12,6 +12,9 @@
 #include "trace/read/recording/recordings.h"
 #include "model/read/read.h"
 #include "view/facts.h"
+#include "view/step_columns.h"
+
+#define WORKERS_LISTED 8 /* maximum number of names in a sentence */
 
 /* ---- outputs ---- */
 
@@ -132,15 +135,50 @@ const struct model_trace *session_traces(struct session *s, size_t *n)
 	return all.v;
 }
 
-const struct trace *session_one_trace(struct session *s)
+/* Fails because several traces are loaded. o: NULL if none can be selected. chosen: the selected
+ * workers, or NULL: all. */
+static const struct trace *fail_several(struct session *s, const struct opts *o, const bool *chosen)
 {
-	size_t n;
-	const struct model_trace *v = session_traces(s, &n);
+	const struct strs *names = &s->model.workers;
+	struct sb b = sb_in(&s->query_arena);
+	size_t listed = 0;
 
-	if (!v || n == 1)
-		return v ? v->t : NULL;
-	session_fail(s, ERR_FAILED, "several traces are loaded: name only one file");
+	if (!o) {
+		session_fail(s, ERR_FAILED, "several traces are loaded: name only one file");
+		return NULL;
+	}
+
+	for (size_t i = 0; i < names->n; i++)
+		if ((!chosen || chosen[i]) && listed++ < WORKERS_LISTED)
+			sb_fmt(&b, "%s%.*s", listed > 1 ? ", " : "", STR(names->v[i]));
+	if (listed > WORKERS_LISTED)
+		sb_fmt(&b, " and %zu more", listed - WORKERS_LISTED);
+	session_fail(s, ERR_FAILED,
+	        "several traces are %s: name only one file, or select its worker\n"
+	        "hint: -worker_regexes=NAME selects a worker; NAME is one of %.*s",
+	        chosen ? "selected" : "loaded", STR(sb_str(&b)));
 	return NULL;
+}
+
+const struct trace *session_one_trace(struct session *s, const struct opts *o)
+{
+	const struct model_trace *v, *found = NULL;
+	bool *chosen = NULL;
+	size_t n;
+
+	if (!(v = session_traces(s, &n)) ||
+	        (o && !workers_match(&s->model.workers, o, &chosen, &s->query_arena, &s->error)))
+		return NULL;
+	for (size_t i = 0; i < n; i++) {
+		if (chosen && !chosen[v[i].worker])
+			continue;
+		if (found)
+			return fail_several(s, o, chosen);
+		found = &v[i];
+	}
+	if (!found)
+		session_fail(s, ERR_FAILED, "-worker_regexes: the selected worker has no trace");
+	return found ? found->t : NULL;
 }
 
 bool session_rank_step(struct session *s, struct opts *o)
@@ -242,9 +280,9 @@ bool session_slices(struct session *s, const struct slices_request *request, str
 {
 	struct emit to = session_emit(s, VK_N, out);
 
-	if (!session_one_trace(s) || !session_need_slices(s))
+	if (!session_one_trace(s, NULL) || !session_need_slices(s))
 		return false;
-	slices_write(session_one_trace(s), request, &to, out);
+	slices_write(session_one_trace(s, NULL), request, &to, out);
 	return true;
 }
 

@@ -58,8 +58,13 @@ void step_numbers_each(struct step_numbers *x, const struct step *s,
  * -align). Independent of columns.
  */
 
-/* Selects the workers. Fails if none is selected, or if workers are requested and the model has
- * none. */
+/* Selects workers by their names (-worker_regexes): sets *chosen to an array in a, or to NULL if
+ * all are selected. Fails if none is selected, or if workers are requested and there are no names.
+ */
+bool workers_match(const struct strs *names, const struct opts *o, bool **chosen, struct arena *a,
+        struct err *e);
+
+/* Selects the workers of a query, as workers_match does. */
 bool workers_choose(struct query *q, struct err *e);
 
 /* Returns the number of workers. A model without worker names has one worker. */

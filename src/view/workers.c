@@ -10,10 +10,9 @@
 
 /* ---- selection ---- */
 
-static bool no_worker(struct query *q, struct err *e)
+static bool no_worker(const struct strs *names, struct arena *a, struct err *e)
 {
-	struct sb b = sb_in(q->a);
-	const struct strs *names = &q->m->workers;
+	struct sb b = sb_in(a);
 
 	for (size_t i = 0; i < names->n && i < LISTED_MAX; i++)
 		sb_fmt(&b, "%s%.*s", i ? ", " : "", STR(names->v[i]));
@@ -23,27 +22,33 @@ static bool no_worker(struct query *q, struct err *e)
 	        STR(sb_str(&b)));
 }
 
-bool workers_choose(struct query *q, struct err *e)
+bool workers_match(const struct strs *names, const struct opts *o, bool **chosen, struct arena *a,
+        struct err *e)
 {
-	const struct strs *names = &q->m->workers;
-	bool all = strs_is_one(&q->o->workers, S(".*")), any = false;
+	bool all = strs_is_one(&o->workers, S(".*")), any = false;
 	struct pattern_list *rx;
 
-	if (!names->n && (!all || q->o->by == BY_WORKER))
+	*chosen = NULL;
+	if (!names->n && (!all || o->by == BY_WORKER))
 		return err_set(e, ERR_FAILED,
 		        "workers require several files or folders, but only one is loaded: use, "
 		        "for example, "
 		        "--profile_path='job_*/profile_100'");
 	if (all)
 		return true;
-	q->workers = ARENA_ARRAY(q->a, names->n, bool);
-	if (!pattern_compile(&rx, q->a, &q->o->workers, e))
+	*chosen = ARENA_ARRAY(a, names->n, bool);
+	if (!pattern_compile(&rx, a, &o->workers, e))
 		return false;
 	for (size_t i = 0; i < names->n; i++)
-		any |= q->workers[i] = pattern_match(rx, names->v[i]);
+		any |= (*chosen)[i] = pattern_match(rx, names->v[i]);
 	bool ok = !pattern_failed(rx, e);
 	pattern_free(rx);
-	return ok && (any || no_worker(q, e));
+	return ok && (any || no_worker(names, a, e));
+}
+
+bool workers_choose(struct query *q, struct err *e)
+{
+	return workers_match(&q->m->workers, q->o, &q->workers, q->a, e);
 }
 
 /* ---- steps ---- */

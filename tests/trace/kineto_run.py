@@ -142,6 +142,18 @@ def ranges():
            ['train/forward/head', 30000, 30000, 1, 40000, 1]])
 
 
+def chosen_workers():
+    """Commands about one trace answer for the worker that -worker_regexes selects, as for its file alone."""
+    files = [write(kineto.trace(kineto.steps(2.0 + 50 * i), rank=i), '%s.pt.trace.json' % name) for i, name in enumerate('ab')]
+    for words in (['idle'], ['critical'], ['what-if', 'launch=0']):
+        for i in range(2):
+            chosen = ['-worker_regexes', 'ab'[i] + r'\..*', '-output', 'json']
+            answers = [json.loads(program(*words, *on)[0]) for on in ([*files, *chosen], [files[i], '-output', 'json'])]
+            equal(*[{k: v for k, v in a.items() if k != 'sources'} for a in answers])
+        _, refused = program(*words, *files, status=1)
+        assert 'NAME is one of a.pt.trace.json, b.pt.trace.json' in refused, refused
+
+
 def sections_of_workers():
     """With several traces, each row of the additional tables names its worker. A trace without launches has no such
     rows. Calls are sorted by time."""
@@ -740,7 +752,7 @@ def used_guesses(trace, step, marks):
     assert 'no sequence of calls repeats' in program('steps', trace(['a', 'b', 'c', 'd']), '--guess-steps')[1]
 
 
-CASES = [guessed_steps, steps_without_work, memory_of_any_device, other_accelerators, overlap_of_devices, passes, views, workers, sections, roofline, roofs, flops, utilization, gradients_of_functions, utilization_of_ranks, shown_rows, launches_steps_copies, ranges, sections_of_workers,
+CASES = [guessed_steps, steps_without_work, memory_of_any_device, other_accelerators, overlap_of_devices, passes, views, workers, sections, roofline, roofs, flops, utilization, gradients_of_functions, utilization_of_ranks, shown_rows, launches_steps_copies, ranges, chosen_workers, sections_of_workers,
          per_step, stacks_of_calls, functions_without_files, lines_around_functions, backward, tensorboard, order, forms, cut, nothing, no_device, others, memory, timeline]
 
 if __name__ == '__main__':
