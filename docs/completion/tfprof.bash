@@ -32,7 +32,7 @@ _tfprof_words()
 	idle) case $prev in -by|--by) COMPREPLY=($(compgen -W 'auto op line call step' -- "$cur")); return ;; esac ;;&
 	idle) own='--top= --by= ' single='-top -by ' ;;
 	why) case $prev in -as|--as) COMPREPLY=($(compgen -W 'auto ranks runs' -- "$cur")); return ;; esac ;;&
-	why) own='--top= --as= --cause= --fail-on= ' single='-top -as -cause -fail-on ' ;;
+	why) own='--top= --as= --cause= --fail-on= --allow-inconclusive ' single='-top -as -cause -fail-on -allow-inconclusive ' ;;
 	memory) case $prev in -top|--top) COMPREPLY=($(compgen -W '10 20 50 100 0' -- "$cur")); return ;; esac ;;&
 	memory) case $prev in -by|--by) COMPREPLY=($(compgen -W 'auto line op kind size module' -- "$cur")); return ;; esac ;;&
 	memory) own='--top= --by= --diff ' single='-top -by -diff ' ;;

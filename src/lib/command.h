@@ -69,16 +69,17 @@ struct request {
 	struct strs before;   /* on the command line: flags for inputs */
 	struct strs files;    /* on the command line: words that are existing files */
 	bool takes_files;
-	bool no_file;        /* true on failure if a file argument is not an existing file */
-	bool prompt;         /* typed by a person at the prompt */
-	bool help;           /* the line contains --help */
-	bool show_all;       /* true: set -all */
-	int64_t top;         /* --top: maximum number of rows */
-	int section;         /* choice of --table; 0: none */
-	struct str cause;    /* --cause of why; empty: not given */
-	struct strs fail_on; /* --fail-on of why and collectives */
-	struct str explain;  /* --explain of flops; empty: not given */
-	bool partial;        /* --partial of flops */
+	bool no_file;            /* true on failure if a file argument is not an existing file */
+	bool prompt;             /* typed by a person at the prompt */
+	bool help;               /* the line contains --help */
+	bool show_all;           /* true: set -all */
+	int64_t top;             /* --top: maximum number of rows */
+	int section;             /* choice of --table; 0: none */
+	struct str cause;        /* --cause of why; empty: not given */
+	struct strs fail_on;     /* --fail-on of why and collectives */
+	bool allow_inconclusive; /* --allow-inconclusive of why */
+	struct str explain;      /* --explain of flops; empty: not given */
+	bool partial;            /* --partial of flops */
 	int64_t peak_flops, peak_bandwidth; /* --peak-flops, --peak-bandwidth; 0: not given */
 	bool diff;                          /* --diff of memory */
 	struct strs shown; /* options that were given to set without a value, so that they are

@@ -157,9 +157,11 @@ static bool is_table_option(const struct request *r, struct str name)
 static bool take_why_option(
         struct session *s, const struct strs *words, size_t *i, struct request *r)
 {
-	struct why_options why = {
-		.top = r->top, .as = r->section, .cause = r->cause, .fail_on = r->fail_on
-	};
+	struct why_options why = { .top = r->top,
+		.as = r->section,
+		.cause = r->cause,
+		.fail_on = r->fail_on,
+		.allow_inconclusive = r->allow_inconclusive };
 	struct option_words w = { .command = r->command, .into = &why };
 
 	if (!options_take(s, words, i, &w))
@@ -168,6 +170,7 @@ static bool take_why_option(
 	r->section = why.as;
 	r->cause = why.cause;
 	r->fail_on = why.fail_on;
+	r->allow_inconclusive = why.allow_inconclusive;
 	return true;
 }
 

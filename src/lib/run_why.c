@@ -21,6 +21,7 @@ struct why_request {
 	enum why_id cause; /* WHY_IDS: all causes */
 	const struct why_rule *rules;
 	size_t n_rules;
+	bool allow_inconclusive; /* no verdict does not fail the rules */
 };
 
 /* Reads a rule of the form "ID" or "ID>TIME". */
@@ -54,6 +55,7 @@ static bool read_why(struct session *s, const struct request *r, struct why_requ
 		return path_fail_cause(s, "--cause: ", r->cause);
 	out->rules = rules;
 	out->n_rules = fail_on->n;
+	out->allow_inconclusive = r->allow_inconclusive;
 	for (size_t i = 0; i < fail_on->n; i++)
 		if (!read_rule(s, fail_on->v[i], &rules[i]))
 			return false;
@@ -62,6 +64,11 @@ static bool read_why(struct session *s, const struct request *r, struct why_requ
 
 static bool check_rules(struct session *s, const struct why_request *request, const struct why *x)
 {
+	if (request->n_rules && x->no_verdict.p && !request->allow_inconclusive)
+		return session_fail(s, ERR_FAILED,
+		        "--fail-on=%.*s cannot be judged: there is no verdict\n"
+		        "hint: --allow-inconclusive accepts files without a verdict",
+		        STR(request->rules[0].text));
 	for (size_t i = 0; i < request->n_rules; i++) {
 		const struct why_rule *r = &request->rules[i];
 		struct str reason = why_gap_of(x, r->cause);

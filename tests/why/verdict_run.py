@@ -168,6 +168,12 @@ def gates():
         assert p.returncode == status and ('is a cause (--fail-on=' + rule in p.stderr) == bool(status), (rule, p.stderr)
     p = subprocess.run([PROGRAM, 'why', *files()[name], '--fail-on=garbage_collection'], capture_output=True, text=True)
     assert p.returncode == 0 and 'note: --fail-on=garbage_collection: not judged: the file has no slices' in p.stderr, p.stderr
+    path = written('none.json', launches([('cudaGraphLaunch', 100 + 20 * i, 5) for i in range(4)], [(0, 110, 9)]))
+    doubtful(path, '3 of 4 graph launches')
+    p = subprocess.run([PROGRAM, 'why', path, '--fail-on=slow_rank>1ms', '--fail-on=warmup'], capture_output=True, text=True)
+    assert p.returncode == 1 and '--fail-on=slow_rank>1ms cannot be judged: there is no verdict' in p.stderr and 'No verdict: ' in p.stdout, p
+    run('why', path, '--fail-on=slow_rank', '--allow-inconclusive')
+    run('why', *files()[name], '--fail-on=' + name, '--allow-inconclusive', status=1)
     assert 'not a cause' in run('why', *files()[name], '--fail-on=inputs', status=2)
     assert 'not a time' in run('why', *files()[name], '--fail-on=allocation>much', status=2)
     assert 'not a cause' in run('why', *files()[name], '--cause=x', status=2)
