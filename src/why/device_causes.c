@@ -141,8 +141,8 @@ void why_find_host_copies(const struct why_scene *s, struct why_change *out)
 /* ---- communication ---- */
 
 /* True if the file shows a successor for at least half of the communication time: through an event,
- * a blocking call, or later work on the same stream. */
-static bool is_waited_for(const struct why_scene *s, struct arena *a)
+ * later work on the same stream, or, if calls count, a blocking call. */
+static bool is_waited_for(const struct why_scene *s, bool calls, struct arena *a)
 {
 	const struct depend *d = s->d;
 	bool *known = ARENA_ARRAY(a, d->nodes.n, bool);
@@ -158,25 +158,31 @@ static bool is_waited_for(const struct why_scene *s, struct arena *a)
 		for (uint32_t k = d->first_edge[to]; k < d->first_edge[to + 1]; k++) {
 			const struct depend_edge *e = &d->edges[k];
 			bool passes = n->class == USAGE_COMPUTE || known[to];
-			known[e->from] |= e->kind == DEPEND_EVENT || e->kind == DEPEND_SYNC ||
+			known[e->from] |= e->kind == DEPEND_EVENT ||
+			                  (calls && e->kind == DEPEND_SYNC) ||
 			                  (e->kind == DEPEND_STREAM && passes);
 		}
 	}
 	return without <= all / 2;
 }
 
+bool why_streams_wait(const struct why_scene *s, struct arena *a)
+{
+	return is_waited_for(s, false, a);
+}
+
 /* Removes the transfer. If not all members of a collective are loaded, its waits for late members
  * cannot be separated and are removed too. */
 void why_find_exposed_communication(const struct why_scene *s, struct why_change *out)
 {
-	if (!is_waited_for(s, out->a)) {
+	if (!is_waited_for(s, true, out->a)) {
 		int64_t exposed = mean_partition(s, out->a).communication;
 		if ((double)exposed > (double)s->x->recorded.after * WHY_LEAST_SHARE)
 			out->reason = str_fmt(out->a,
 			        "communication is exposed for %.*s per device%s, but the file does "
-			        "not say which work waits for it",
+			        "not say which work waits for it%s",
 			        STR(why_time(s, exposed, out->a)),
-			        s->x->n_chosen > 1 ? " and step" : "");
+			        s->x->n_chosen > 1 ? " and step" : "", why_wait_cure(s));
 		return;
 	}
 	for (uint32_t i = 0; i < s->d->nodes.n; i++) {

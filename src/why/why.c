@@ -496,6 +496,41 @@ static struct str no_work(const struct why_scene *s, struct arena *a)
 	return str_fmt(a, "the file has no device work%s", cure ? cure : "");
 }
 
+/* True if waits without a cause in the file are a large part of the critical path, and larger than
+ * what the first cause saves. */
+static bool is_unexplained(const struct why *w)
+{
+	int64_t best = w->reported ? w->found.v[0].saved : 0;
+
+	return w->unknown > best && (double)w->unknown > (double)w->step * WHY_UNKNOWN_SHARE;
+}
+
+const char *why_wait_cure(const struct why_scene *s)
+{
+	return s->t->source == TRACE_KINETO
+	               ? "; PyTorch records it with enable_cuda_sync_events=True "
+	                 "in experimental_config"
+	               : "";
+}
+
+/* Lists the causes of communication as not judged, because the file does not say what the critical
+ * path waited for. */
+static void add_communication_gaps(const struct why_scene *s, struct why *out, struct arena *a)
+{
+	static const enum why_id ids[] = { WHY_slow_rank, WHY_unbalanced_ranks,
+		WHY_exposed_communication };
+	struct str reason = str_fmt(a,
+	        "communication is exposed for %.1f%% of the time, but the file does not say which "
+	        "streams wait for it%s",
+	        out->communication * 100, why_wait_cure(s));
+
+	if (out->communication <= WHY_LEAST_SHARE || why_streams_wait(s, a))
+		return;
+	for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
+		if (!why_gap_of(out, ids[i]).p)
+			VEC_PUSH(a, &out->gaps, ((struct why_gap){ ids[i], reason }));
+}
+
 /* Returns the reason for not giving a verdict, or an empty text. */
 static struct str find_doubt(const struct why_scene *scenes, const struct why *out, struct arena *a)
 {
@@ -521,7 +556,7 @@ static struct str find_doubt(const struct why_scene *scenes, const struct why *o
 		return str_fmt(a,
 		        "%.*s, and the file does not say which calls launched the device work",
 		        STR(device_time(out, a)));
-	if (out->unknown > best && (double)out->unknown > (double)out->step * WHY_UNKNOWN_SHARE)
+	if (is_unexplained(out))
 		return str_fmt(a,
 		        "for %.1f%% of the critical path, the file does not say what it waited for",
 		        (double)out->unknown * 100 / (double)out->step);
@@ -620,6 +655,8 @@ void why_find(const struct rank_group *job, struct why *out, struct arena *a)
 	        (double)out->found.v[out->reported].saved > (double)out->step * WHY_LEAST_SHARE)
 		out->reported++;
 	out->no_verdict = find_doubt(scenes, out, a);
+	if (out->no_verdict.p && is_unexplained(out))
+		add_communication_gaps(&scenes[0], out, a);
 	if (out->no_verdict.p)
 		out->reported = 0;
 	else if (why_is_compute_bound(out))

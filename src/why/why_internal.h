@@ -118,6 +118,14 @@ bool why_launches_graph(const struct why_scene *s, uint32_t node);
 /* True if the launch of some work is known. */
 bool why_has_launches(const struct why_scene *s);
 
+/* True if the file shows that devices wait for at least half of the communication time, through
+ * events or later work on the same stream. */
+bool why_streams_wait(const struct why_scene *s, struct arena *a);
+
+/* Returns "; X records it with ...", how to record which streams wait for work of other streams;
+ * empty if the format cannot say it. */
+const char *why_wait_cure(const struct why_scene *s);
+
 /* Returns a time as text, such as "1.25ms"; in a. */
 struct str why_time(const struct why_scene *s, int64_t ticks, struct arena *a);
 

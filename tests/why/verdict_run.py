@@ -241,6 +241,37 @@ def spans_are_no_ranks():
                 [(c['id'], c['saved_ns'], c['where']) for c in right['causes']], 'causes')
 
 
+def silent_waits_leave_ranks_unjudged():
+    """If no stream is known to wait for the communication of another one, ranks and communication are not judged, and the reason has the
+    setting that records the waits."""
+    def rank(seed):
+        events = []
+        for step in range(4):
+            at, gemm = 10000 * step + 1000, 5000 + 3000 * seed
+            events += [{'ph': 'X', 'cat': 'user_annotation', 'name': 'ProfilerStep#%d' % step, 'pid': 1, 'tid': 1, 'ts': at, 'dur': 9500}]
+            for i, (name, stream, start, dur) in enumerate((('sgemm', 7, 20, gemm), ('ncclDevKernel_AllReduce_Sum', 20, 40 + gemm, 9000 - gemm))):
+                events += [{'ph': 'X', 'cat': 'cuda_runtime', 'name': 'cudaLaunchKernel', 'pid': 1, 'tid': 1, 'ts': at + 5 + 10 * i, 'dur': 5,
+                            'args': {'correlation': 2 * step + i + 1}},
+                           {'ph': 'X', 'cat': 'kernel', 'name': name, 'pid': 0, 'tid': stream, 'ts': at + start, 'dur': dur,
+                            'args': {'correlation': 2 * step + i + 1, 'device': 0, 'stream': stream}}]
+        return events
+    paths = []
+    for i in range(2):
+        paths.append(written('silent%d.json' % i, rank(i)))
+        with open(paths[i]) as f:
+            content = dict(json.load(f), distributedInfo={'backend': 'nccl', 'rank': i, 'world_size': 2})
+        with open(paths[i], 'w') as f:
+            json.dump(content, f)
+    answer = json.loads(run('why', *paths, '-output', 'json'))
+    assert 'does not say what it waited for' in answer['verdict'] and answer['ranks']['ranks'] == 2, answer
+    reasons = {g['id']: g['reason'] for g in answer['not_judged']}
+    for name in ('slow_rank', 'unbalanced_ranks', 'exposed_communication'):
+        assert 'enable_cuda_sync_events=True' in reasons[name], reasons
+    alone = {g['id']: g['reason'] for g in json.loads(run('why', paths[0], '-output', 'json'))['not_judged']}
+    assert 'only one rank' in alone['slow_rank'] and 'enable_cuda_sync_events=True' in alone['exposed_communication'], alone
+    assert '2 ranks with 4 collectives in common, whose ends differ by 0ns (median) after the clocks were aligned' in words_of('why', *paths)
+
+
 def collectives_of_a_step_are_matched_together():
     """A step of which a rank lacks a collective has no matches; its communication is counted."""
     def without_one(events, _):
@@ -988,7 +1019,7 @@ def sample_is_up_to_date():
 
 TESTS = [sample_is_up_to_date, all_verdicts, commands_print_the_numbers, costs_and_savings_are_told_apart, healthy_traces_have_matrix_products, folders_of_ranks, what_if_saves_the_same,
          steps_are_chosen, usage_errors_come_first, gates, outputs,
-         clocks_are_aligned, spans_are_no_ranks, collectives_of_a_step_are_matched_together, contradicting_orders_end, ranks_are_missing, silent_communication_is_no_gap, runs_are_compared, notes_are_printed_where_they_matter, longer_steps_are_not_slow, suggestions_lead_on, different_programs_are_compared_with_a_warning, differences_have_causes, gates_of_steps,
+         clocks_are_aligned, spans_are_no_ranks, silent_waits_leave_ranks_unjudged, collectives_of_a_step_are_matched_together, contradicting_orders_end, ranks_are_missing, silent_communication_is_no_gap, runs_are_compared, notes_are_printed_where_they_matter, longer_steps_are_not_slow, suggestions_lead_on, different_programs_are_compared_with_a_warning, differences_have_causes, gates_of_steps,
          ranks_and_runs_are_told_apart, waits_for_unknown_events_are_noted,
          gaps_before_unrecorded_launches, no_work_and_graphs_without_work, lost_records, no_whole_step, no_launches, unrecorded_process,
          wrong_replays, first_calls_are_start_up, later_calls_are_not_start_up, unknown_waits_that_remain_are_said,

@@ -494,7 +494,8 @@ static void put_nothing(const struct why_text *t)
 	sink_wrap(t->to, sb_str(&b), t->md ? 0 : t->columns, 2);
 }
 
-/* Appends "; 4 ranks with 32 collectives in common (clocks differ by 12 us)". */
+/* Appends "; 4 ranks with 32 collectives in common, whose ends differ by 12us (median) after the
+ * clocks were aligned". */
 static void put_ranks(struct sb *b, const struct why *x)
 {
 	const struct rank_group *job = x->job;
@@ -506,10 +507,10 @@ static void put_ranks(struct sb *b, const struct why *x)
 		sb_fmt(b, "; the files have no collective in common");
 		return;
 	}
-	sb_fmt(b, "; %zu ranks with %zu collectives in common (clocks differ by ", job->ranks.n,
+	sb_fmt(b, "; %zu ranks with %zu collectives in common, whose ends differ by ", job->ranks.n,
 	        job->collectives.n);
 	put_time(b, x, job->spread);
-	sb_fmt(b, ")");
+	sb_fmt(b, " (median) after the clocks were aligned");
 	if (job->unmatched)
 		sb_fmt(b, ", %llu pieces of communication outside of them",
 		        (unsigned long long)job->unmatched);
