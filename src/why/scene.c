@@ -418,3 +418,11 @@ void why_remove_owned(const struct why_scene *s, struct why_change *c, enum why_
 			why_unblock(s, c, i);
 	}
 }
+
+const char *why_wait_cure(const struct why_scene *s)
+{
+	return s->t->source == TRACE_KINETO
+	               ? "; PyTorch records it with enable_cuda_sync_events=True "
+	                 "in experimental_config"
+	               : "";
+}

@@ -505,14 +505,6 @@ static bool is_unexplained(const struct why *w)
 	return w->unknown > best && (double)w->unknown > (double)w->step * WHY_UNKNOWN_SHARE;
 }
 
-const char *why_wait_cure(const struct why_scene *s)
-{
-	return s->t->source == TRACE_KINETO
-	               ? "; PyTorch records it with enable_cuda_sync_events=True "
-	                 "in experimental_config"
-	               : "";
-}
-
 /* Lists the causes of communication as not judged, because the file does not say what the critical
  * path waited for. */
 static void add_communication_gaps(const struct why_scene *s, struct why *out, struct arena *a)
