@@ -17,14 +17,18 @@ struct counted_trace {
 /* Takes the calls that were found when the trace was loaded, or finds them now. */
 static void find_calls(const struct model_trace *m, struct counted_trace *to, struct arena *a)
 {
+	struct trace_links links;
+
 	to->t = m->t;
 	trace_find_steps(to->t, &to->steps, a);
+	if (to->steps.by != STEPS_UNKNOWN || !m->counted)
+		trace_link(to->t, &links, a);
+	if (to->steps.by != STEPS_UNKNOWN)
+		trace_steps_find_work(&to->steps, &links);
 	if (m->counted) {
 		to->ops = *m->counted;
 		return;
 	}
-	struct trace_links links;
-	trace_link(to->t, &links, a);
 	trace_find_ops(to->t, &links, &to->steps, TRACE_BY_OP, &to->ops, a);
 }
 

@@ -549,8 +549,13 @@ def utilization():
     """MFU is the time of the products at the peak of their type, divided by the wall time; it needs the device, types and coverage."""
     product = {'Input Dims': [[1000, 1000], [1000, 1000]], 'Input type': ['c10::BFloat16', 'c10::BFloat16']}
     events = kineto.steps() + [kineto.event('cpu_op', 'aten::mm', 1000, 90, **product)] + kineto.launch(1010, 1, 1020, 60, 'gemm')
+    events.append(kineto.event('user_annotation', 'ProfilerStep#6', 1200, 70))  # a step without device work
     trace = kineto.trace(events)
-    wall = sum(r['duration_ns'] for r in json.loads(program('steps', write(trace), '-output', 'json')[0])['steps'])
+    rows = json.loads(program('steps', write(trace), '-output', 'json')[0])['steps']
+    wall = sum(r['duration_ns'] for r in rows if r['busy_ns'])  # steps without device work do not count, as in the step time
+    assert wall < sum(r['duration_ns'] for r in rows)
+    assert 'of the wall time of the steps with device work (%d of %d)' % (len([r for r in rows if r['busy_ns']]), len(rows)) in ' '.join(
+        program('flops', write(trace), '--peak-flops=100T')[0].split())
 
     def found(trace, *words):
         d = json.loads(program('flops', write(trace), '-output', 'json', *words)[0])

@@ -200,13 +200,15 @@ static struct utilization find_utilization(
 	return u;
 }
 
+/* Returns the utilization of the steps that count in averages, as in the step time. */
 static struct utilization utilization_of_all(
         const struct flops_sums *x, const struct flops_rate *rate)
 {
 	struct step_sum all = { .steps = 0 };
 
 	for (size_t i = 0; x->ops->products && i < rate->steps->steps.n; i++)
-		add_step(&all, x->ops, rate->steps, i);
+		if (trace_step_counts(rate->steps, i))
+			add_step(&all, x->ops, rate->steps, i);
 	return find_utilization(x, rate, &all);
 }
 
@@ -230,6 +232,9 @@ static void put_utilization(struct sb *b, const struct flops_sums *x,
 		else
 			sb_fmt(b, "dense peaks of %s", rate->peak->name);
 		sb_put(b, S(",\nas a share of the wall time of the steps"));
+		if (rate->steps && trace_steps_counted(rate->steps) < rate->steps->steps.n)
+			sb_fmt(b, " with device work (%zu of %zu)",
+			        trace_steps_counted(rate->steps), rate->steps->steps.n);
 		if (rate->devices > 1)
 			sb_fmt(b, " on %zu devices", rate->devices);
 		if (!(rate->given > 0))
