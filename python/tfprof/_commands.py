@@ -798,11 +798,13 @@ class Commands:
         Each line is a phase: steps that only read prompts (prefill), only generate tokens
         (decode), or do both (mixed), as named by the annotations of vLLM and SGLang. The time
         of a step is measured on the device, over the work launched in the step; host is the
-        mean length of the annotation. attention, matrix, comm. and sampling are shares of the
-        device time. graphs is the number of graph launches, and eager the number of steps
-        without any; graph gaps is the time in which a device was idle before the work of a
-        launched graph; idle time before other work is not in it; padding is the share of the
-        captured tokens that no request used. Requests and tokens are totals over the steps.
+        mean length of the annotation. attention, gemm (matrix products), comm. and sampling
+        are shares of the device time, found by words in the names of kernels and ops; the
+        families of flops contain only work whose float operations are known. graphs is the
+        number of graph launches, and eager the number of steps without any; graph gaps is the
+        time in which a device was idle before the work of a launched graph; idle time before
+        other work is not in it; padding is the share of the captured tokens that no request
+        used. Requests and tokens are totals over the steps.
 
         top: show the first N rows (20); 0 is all; also -n. Default: 0.
 
