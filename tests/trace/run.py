@@ -493,6 +493,17 @@ def trace_viewer():
         assert 'device work (not in the file)' not in out, out
 
 
+def types_of_compiled_ops():
+    """Compiled ops on CPU threads in the JSON for the trace viewer, which lacks the programs, have the types that their names begin with."""
+    p = Plane('/host:CPU')
+    p.line(1, 'worker/1', [(p.meta(name), at, n, {'hlo_op': name, 'hlo_module': 'jit_step'})
+                           for name, at, n in (('dot.3', 0, 3000000), ('ynn_fusion.5', 4000000, 2000000), ('dot.12', 7000000, 1000000), ('while', 9000000, 500000))])
+    with open('a.trace.json', 'wb') as f:
+        f.write(viewer.of_xspace(space(p)))
+    doc = json.loads(program('op', 'a.trace.json', '-select', 'cpu_micros', '-output', 'json')[0])
+    equal({r['path']: float(r['own_cpu_micros']) for r in doc['rows'] if r['own_cpu_micros']}, {'dot': 4.0, 'ynn_fusion': 2.0, 'while': 0.5})
+
+
 def damaged_names():
     """The name of a stat whose message is malformed is counted: without it the file has fewer FLOPs."""
     content = space(nested())
@@ -501,7 +512,7 @@ def damaged_names():
         assert '1 message of the XSpace is damaged' in err, err
 
 
-CASES = [trace_viewer, self_time, device_clock, occurrences, unknown_metadata, no_ops, other_lines, runs_are_steps,
+CASES = [trace_viewer, types_of_compiled_ops, self_time, device_clock, occurrences, unknown_metadata, no_ops, other_lines, runs_are_steps,
          marks_are_steps, marks_that_share_numbers, marks_give_way, compressed_texts, gpu, kinds, host, memory,
          memory_in_many_moments, roofline, same_line_twice, huge, late_clock, compressed_and_piped, messages_of_the_profiler, truncated, copied_as_text,
          damaged_bytes, damaged_names, tables, no_trace, step_by_time, source_lines, sample]

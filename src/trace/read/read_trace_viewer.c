@@ -240,6 +240,16 @@ static enum trace_category category_of(
 	return CATEGORY_OTHER;
 }
 
+/* Returns the type in the name of a compiled op: "dot" for "dot.3". */
+static struct str compiled_type(struct str name)
+{
+	size_t n = name.n;
+
+	while (n && name.p[n - 1] >= '0' && name.p[n - 1] <= '9')
+		n--;
+	return n > 1 && n < name.n && name.p[n - 1] == '.' ? str_sub(name, 0, n - 1) : name;
+}
+
 static bool take_event(struct chrome *c, const struct chrome_event *v, int64_t ts, int64_t dur)
 {
 	struct viewer *x = c->dialect_state;
@@ -267,6 +277,8 @@ static bool take_event(struct chrome *c, const struct chrome_event *v, int64_t t
 		if (op.type.n)
 			build_arg_text(c->b, ARG_OP_TYPE, op.type);
 	}
+	if (category == CATEGORY_OP && l.role == XLINE_THREAD && e.compiled && !e.op.n)
+		build_arg_text(c->b, ARG_OP_TYPE, compiled_type(e.name));
 	uint32_t event = build_event(c->b, category, id);
 	read_args(x, c, v, true, &e);
 	if (e.step >= 0)
