@@ -171,6 +171,24 @@ def image():
     assert {listed['Config'], *listed['Layers']} <= set(files), listed
 
 
+def image_tools():
+    """skopeo reads the image as one of OCI and as one of docker; umoci unpacks it to the program and the licences."""
+    for tool in ('skopeo', 'umoci'):
+        if not shutil.which(tool):
+            raise Skip('%s is missing' % tool)
+    with open('program', 'wb') as f:
+        f.write(b'\x7fELF')
+    subprocess.run([sys.executable, '-B', os.path.join(ROOT, 'packaging/image.py'), '1.2.3', 'amd64', '1', 'program', 'a.tar'], check=True)
+    for kind in ('oci-archive', 'docker-archive'):
+        config = json.loads(subprocess.run(['skopeo', 'inspect', '--config', kind + ':a.tar'], check=True, stdout=subprocess.PIPE).stdout)
+        assert config['config']['User'] == '65532:65532' and config['architecture'] == 'amd64', config
+    for words in (['skopeo', 'copy', '-q', '--insecure-policy', 'oci-archive:a.tar', 'oci:layout:1.2.3'],
+                  ['umoci', 'unpack', '--rootless', '--image', 'layout:1.2.3', 'bundle']):
+        subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
+    found = {os.path.relpath(os.path.join(d, n), 'bundle/rootfs') for d, _, names in os.walk('bundle/rootfs') for n in names}
+    assert found == {'tfprof', 'licences/LICENSE', 'licences/notices.txt'}, found
+
+
 def filled(path, to):
     """Writes a recipe, filled in with version, addresses and checksum."""
     with open(os.path.join(ROOT, 'packaging', path)) as f:
@@ -270,7 +288,7 @@ if __name__ == '__main__':
     p.add_argument('--without', default=BUILT, metavar='PART,...')
     p.add_argument('names', nargs='*')
     ARGS = p.parse_args()
-    everything = (workflow, image, conda_recipe, homebrew_formula, wrong_versions, complete, removed_function, unrecorded_function)
+    everything = (workflow, image, image_tools, conda_recipe, homebrew_formula, wrong_versions, complete, removed_function, unrecorded_function)
     chosen = [c for c in everything if c.__name__ in ARGS.names or not ARGS.names]
     status = cases.run(chosen)
     for folder in (CLONE, os.path.dirname(AGAIN)):
