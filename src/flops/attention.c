@@ -188,3 +188,18 @@ struct flops flops_paged_attention(const struct op_call *c)
 	f.written = num_mul(queries, value_size);
 	return f;
 }
+
+struct flops flops_paged_latent(const struct op_call *c)
+{
+	const int *place = c->row->place;
+	const struct op_tensor *q = call_input(c, place[0]), *rotary = call_input(c, place[1]);
+
+	if (!c->prompts || !c->generation)
+		return lacking(LACK_DATA, place[0]);
+	if (!q->known || !rotary->known)
+		return lacking(LACK_SHAPE, q->known ? place[1] : place[0]);
+	if (q->rank != 3 || rotary->rank != 3 || q->dim[1] != rotary->dim[1])
+		return lacking(LACK_SENSE, place[0]);
+	return COUNTED(
+	        c, 2, q->dim[1], num_add(num_mul(2, q->dim[2]), rotary->dim[2]), c->generation->qk);
+}

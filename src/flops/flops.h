@@ -117,6 +117,12 @@ extern const char *const number_type_names[NUMBER_TYPES];
 enum flops_family flops_family_of(enum flops_formula f);
 enum flops_class flops_class_of(enum flops_formula f);
 
+/* True if a formula reads sums over the requests of a step. */
+static inline bool flops_is_paged(enum flops_formula f)
+{
+	return f == FORMULA_PAGED || f == FORMULA_PAGED_LATENT;
+}
+
 /* Finds the row of an op such as "aten::mm", "vllm::outplace_fused_experts", "hlo::dot",
  * "onnx::Conv" or "tensorflow::MatMul". Returns NULL if there is none. In-place forms
  * ("aten::add_") have the row of the op. Kernels that Inductor fused ("triton_poi_fused_add_mul_0")

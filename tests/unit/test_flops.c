@@ -22,6 +22,26 @@ static int64_t flops(const char *op, const char *shapes, const char *types, cons
 #define FLOAT2  "[\"float\",\"float\"]"
 #define BFLOAT3 "[\"c10::BFloat16\",\"c10::BFloat16\",\"c10::BFloat16\"]"
 
+/* Decoding with latent attention: heads of 512 latent and 64 rotary elements, over the pairs of
+ * generated tokens. */
+static void test_latent_attention(void **state)
+{
+	static const struct paged_sums prompts = { 0, 0, 0, 0 }, generation = { 2, 300, 2, 300 };
+	const char *name = "sgl_kernel::cutlass_mla_decode",
+	           *shapes = "[[2,16,512],[2,16,512],[2,16,64],[40,128,576],[2],[2,3],[1],[],[]]";
+	struct op_call c = flops_read_call(
+	        flops_find_op(str_of(name)), str_of(name), str_of(shapes), S(""), S(""));
+
+	(void)state;
+	assert_int_equal(flops_of_call(&c).lack, LACK_DATA);
+	c.prompts = &prompts;
+	c.generation = &generation;
+	assert_int_equal(flops_of_call(&c).flops, 2LL * 16 * (512 + 64 + 512) * 300);
+	assert_int_equal(flops("sglang::deep_gemm_fp8_fp8_bf16_nt",
+	                         "[[7,128],[7,1],[256,128],[2,1],[7,256]]", "", ""),
+	        2 * 7 * 128 * 256);
+}
+
 static void test_products(void **state)
 {
 	(void)state;
@@ -654,11 +674,12 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = { unit_case(test_autograd), unit_case(test_recurrences),
 		unit_case(test_transformer_engine), unit_case(test_chunks), unit_case(test_einsum),
 		unit_case(test_decompositions), unit_case(test_peaks_agree),
-		unit_case(test_products), unit_case(test_stored_otherwise),
-		unit_case(test_convolutions), unit_case(test_outputs), unit_case(test_attention),
-		unit_case(test_flash_attention), unit_case(test_each_element),
-		unit_case(test_templates), unit_case(test_weights), unit_case(test_bytes),
-		unit_case(test_hostile), unit_case(test_peaks), unit_case(test_names_are_unique) };
+		unit_case(test_products), unit_case(test_latent_attention),
+		unit_case(test_stored_otherwise), unit_case(test_convolutions),
+		unit_case(test_outputs), unit_case(test_attention), unit_case(test_flash_attention),
+		unit_case(test_each_element), unit_case(test_templates), unit_case(test_weights),
+		unit_case(test_bytes), unit_case(test_hostile), unit_case(test_peaks),
+		unit_case(test_names_are_unique) };
 
 	return unit_main(tests, argc, argv);
 }

@@ -259,7 +259,7 @@ static bool count_paged(struct finding *x, uint32_t calls, uint32_t cell, const 
 	struct op_calls *to = &x->to->calls.v[calls - 1];
 	const struct serving_step *step = x->served ? &x->served[x->to->cells.v[cell].step] : NULL;
 
-	if (to->formula != FORMULA_PAGED || !step || !step->sums)
+	if (!flops_is_paged(to->formula) || !step || !step->sums)
 		return false;
 	struct op_call c = read_call(x, row_of(x, s->name), s);
 	c.prompts = &step->context;
