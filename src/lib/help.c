@@ -170,11 +170,22 @@ static void put_idle(struct session *s, struct sink *out)
 		put_item(s, str_of(idle_names[i]), INPUT_WORDS, str_of(idle_meanings[i]), out);
 }
 
+/* A word of an answer, and its meaning. */
+struct help_row {
+	const char *word, *meaning;
+};
+
+static void put_rows(struct session *s, const char *title, const struct help_row *rows, size_t n,
+        struct sink *out)
+{
+	sink_fmt(out, "%s\n", title);
+	for (size_t i = 0; i < n; i++)
+		put_item(s, str_of(rows[i].word), INPUT_WORDS, str_of(rows[i].meaning), out);
+}
+
 static void put_share(struct session *s, struct sink *out)
 {
-	static const struct {
-		const char *where, *meaning;
-	} rows[] = {
+	static const struct help_row rows[] = {
 		{ "op", "the first percentage is the share of this type plus all types below it in "
 		        "the list; the second is the share of this type alone" },
 		{ "top", "share is the node's own share of the total; sum adds the shares of the "
@@ -190,9 +201,54 @@ static void put_share(struct session *s, struct sink *out)
 		{ "peek", "shares are of the time of NAME" },
 	};
 
-	sink_put(out, S("Shares in tables\n"));
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		put_item(s, str_of(rows[i].where), INPUT_WORDS, str_of(rows[i].meaning), out);
+	put_rows(s, "Shares in tables", rows, sizeof rows / sizeof *rows, out);
+}
+
+static void put_columns(struct session *s, struct sink *out)
+{
+	static const struct help_row rows[] = {
+		{ "a/b", "scope, graph and code: a is the number of the node itself, b the sum "
+		         "with all nodes below it" },
+		{ "(a%, b%)",
+		        "op: a is the share of this type plus all types below it in the list, b "
+		        "the share of this type" },
+		{ "run|defined", "number of executions in a step, and of nodes" },
+		{ "device, host", "time of the device work that an op launched; time of the op "
+		                  "itself on its thread, without the ops inside" },
+		{ "own, sum", "number of the node itself; sum of the shares of the lines above" },
+		{ "calls, mean", "number of executions, and the mean time of one" },
+		{ "window", "time that the answer is about: a step, or the whole trace" },
+		{ "step time", "wall time of a step: its end minus its start" },
+		{ "busy", "time in which the device did any work" },
+		{ "compute", "time in which kernels ran that are not communication" },
+		{ "exposed comm.", "time of communication during which no kernel computed" },
+		{ "exposed copy", "time of copies without a kernel or communication" },
+		{ "idle", "rest of the time; compute, exposed communication, exposed copy and "
+		          "idle add up to it (help idle)" },
+		{ "peak, live",
+		        "largest number of bytes in use; bytes in use at the chosen moment" },
+		{ "reserved", "bytes that the allocator held, including free blocks" },
+		{ "capacity", "memory of the device" },
+		{ "roof", "share of the rate that the device allows the op" },
+		{ "saved", "time that a step would be shorter" },
+		{ "~", "the number after it is an upper bound; after ≥, it is a lower bound" },
+	};
+
+	put_rows(s, "Columns of tables (docs/TIME.md; shares: help share)", rows,
+	        sizeof rows / sizeof *rows, out);
+}
+
+static void put_exit_status(struct session *s, struct sink *out)
+{
+	static const struct help_row rows[] = {
+		{ "0", "success" },
+		{ "1", "the command failed, or a gate or --fail-on found a problem" },
+		{ "2", "usage error" },
+		{ "3", "an input cannot be read or parsed" },
+	};
+
+	put_rows(s, "Exit status (record: that of the recorded program)", rows,
+	        sizeof rows / sizeof *rows, out);
 }
 
 /* Writes the options of the command. If c is NULL, writes all view options. */
@@ -246,6 +302,8 @@ const struct help_section help_sections[] = {
 	{ "communication", put_communication },
 	{ "idle", put_idle },
 	{ "share", put_share },
+	{ "columns", put_columns },
+	{ "exit-status", put_exit_status },
 };
 const size_t n_help_sections = sizeof help_sections / sizeof *help_sections;
 
@@ -476,7 +534,8 @@ static bool unknown_topic(struct session *s, struct str topic)
 		        "no help topic '%.*s'; did you mean '%.*s'?", STR(topic), STR(near));
 	return session_fail(s, ERR_INVALID_ARGUMENT,
 	        "no help topic '%.*s'; the topics are all, commands, flags, inputs, options, "
-	        "metrics, outputs, statistics, communication, idle and share",
+	        "metrics, outputs, statistics, communication, idle, share, columns and "
+	        "exit-status",
 	        STR(topic));
 }
 
