@@ -364,6 +364,30 @@ def ends(_):
         v.restored('\nstatus 130')
 
 
+def terminals(_):
+    """Terminals with other values of TERM, also one without a second screen, get the same tree, and are restored after a resize, Ctrl-Z, q and SIGTERM."""
+    for name in ('xterm', 'screen', 'vt100'):
+        for end in ('q', signal.SIGTERM):
+            with View('ui ' + TRACE, before='TERM=%s LC_ALL=C.UTF-8' % name) as v:
+                v.has('_TFProfRoot', 'aten::linear', 'q quit')
+                v.t.tmux('resize-window', '-x', '60', '-y', '20')
+                v.keys('Down')
+                assert all(width(x) <= 60 for x in v.lines()), v.t.screen()
+                v.keys('C-z')
+                v.until('Stopped')
+                cases.equal(v.stty(), v.modes, 'the modes of the terminal with TERM=%s' % name)
+                v.type('fg', 'Enter')
+                v.until('1 scope')
+                if end == 'q':
+                    v.keys('q')
+                else:
+                    os.kill(v.process(), end)
+                v.until('$')
+                v.type('echo st""atus $?', 'Enter')
+                v.until('\nstatus %d' % (0 if end == 'q' else 128 + end))
+                cases.equal(v.stty(), v.modes, 'the modes of the terminal with TERM=%s' % name)
+
+
 def refuses(_):
     """Without a terminal that can move its cursor, the status is 2 and the message names another command."""
     for words, env, text in ((['ui', TRACE], {}, 'standard output is'), (['-i', TRACE], {}, 'standard output is')):
@@ -452,7 +476,7 @@ def million(_):
     large(_, 1000000)
 
 
-QUICK = [tree, search, sort, panels, cause, options, prompt, sizes, colours, hostile, stops, ends, refuses, piped, anything, large]
+QUICK = [tree, search, sort, panels, cause, options, prompt, sizes, colours, hostile, stops, ends, terminals, refuses, piped, anything, large]
 
 
 def main():
