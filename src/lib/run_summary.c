@@ -77,6 +77,23 @@ static bool add_hottest(struct session *s, const struct opts *o, const struct vi
 	return ok;
 }
 
+bool session_host_ops(struct session *s, const struct opts *o, const struct table **out)
+{
+	struct summary_page *p = ARENA_NEW(&s->query_arena, struct summary_page);
+
+	*out = NULL;
+	if (!s->model.nodes.n || s->recording.n || session_memory_metric(s) != M_NONE)
+		return true;
+	p->rows = SUMMARY_ROWS;
+	p->device_us = p->host_us = p->float_ops = p->requested_bytes = (struct fraction){ 0, 1 };
+	if (!add_hottest(s, o, view_with(VIEW_PATHS), p, &p->nodes) ||
+	        !add_hottest(s, o, view_with(VIEW_LIST), p, &p->ops))
+		return false;
+	if (p->host_us.v > 0 && p->ops.x.rows)
+		*out = &p->ops.x;
+	return true;
+}
+
 /* ---- advice for the reader ---- */
 
 static void add_missing(struct summary_page *p, bool missing, const char *what, const char *how)

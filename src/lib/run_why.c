@@ -98,10 +98,15 @@ static bool write_job(struct session *s, const struct why_request *request, cons
         const struct path_replays *in, struct emit *to)
 {
 	const struct why *why = path_why(s, in, o);
+	const struct table *host = NULL;
+
+	if (why->of_host && in->n == 1 && !session_host_ops(s, o, &host))
+		return false;
 	const struct why_page page = { .x = why,
 		.of = in->steps.of,
 		.marked = in->steps.marked,
 		.wall = in->steps.wall,
+		.host = host,
 		.steps = typed_steps(s, o),
 		.top = request->top,
 		.cause = request->cause };

@@ -36,6 +36,7 @@ struct regrouped {
 	struct forest forest;
 };
 
+struct table;
 struct command;
 struct jobs;
 struct summary_verdict;
@@ -239,6 +240,10 @@ bool session_advise(struct session *s, unsigned checkers, int64_t top, struct ad
 #define VERDICT_BYTES_MAX   (64 << 20)
 #define VERDICT_DEVICES_MAX 64
 bool session_verdict(struct session *s, struct summary_verdict *out);
+
+/* Finds the operation types with the most host time, as summary lists them; *out is NULL if the
+ * input has none. */
+bool session_host_ops(struct session *s, const struct opts *o, const struct table **out);
 
 /* Returns the loaded recording as a trace with the wanted arguments (ARG_BIT), or NULL. A trace
  * with all arguments is made at first use and stored; any other trace lives until the next

@@ -251,6 +251,8 @@ struct trace {
 	uint64_t lost;     /* minimum number of pieces of device work that the file is known to
 	                      lack */
 	uint64_t dropped_slices; /* number of slices above TRACE_SLICES_MAX */
+	bool truncated;        /* true: the file ends early, so it lacks the events after its end */
+	bool lists_devices;    /* true: the source lists the devices of the machine */
 	bool by_ranges;        /* for a recording: true if the ranges on threads are levels of ops,
 	                          as in an Nsight Systems export; otherwise work states its
 	                          ranges */

@@ -51,6 +51,16 @@ void build_origin(struct trace_build *b, int64_t ns, bool epoch)
 	b->t->epoch = epoch;
 }
 
+void build_truncated(struct trace_build *b)
+{
+	b->t->truncated = true;
+}
+
+void build_lists_devices(struct trace_build *b)
+{
+	b->t->lists_devices = true;
+}
+
 void build_scheduled(struct trace_build *b)
 {
 	b->t->scheduled = true;

@@ -43,6 +43,10 @@ void build_producer(struct trace_build *b, struct str producer);
 void build_origin(struct trace_build *b, int64_t ns, bool epoch);
 /* Records that the source states when threads that could run had no CPU. */
 void build_scheduled(struct trace_build *b);
+/* States that the file ends early. */
+void build_truncated(struct trace_build *b);
+/* States that the source lists the devices of the machine. */
+void build_lists_devices(struct trace_build *b);
 
 uint32_t build_string(struct trace_build *b, struct str s);
 

@@ -476,8 +476,30 @@ static struct str device_time(const struct why *w, struct arena *a)
 	return sb_str(&b);
 }
 
+/* True if a trace of PyTorch, JAX or TensorFlow has ops, and nothing in it shows that its program
+ * used a device. */
+static bool is_of_host(const struct trace *t)
+{
+	static const char *const signs[] = { "GPU", "Gpu", "gpu", "CUDA", "cuda", "TPU", "Tpu" };
+	bool ops = false;
+
+	if ((t->source != TRACE_KINETO && t->source != TRACE_XSPACE) || t->devices.n ||
+	        t->lists_devices)
+		return false;
+	for (size_t i = 0; i < t->events.n; i++) {
+		struct str name = trace_str(t, t->events.v[i].name);
+		if (t->events.v[i].category == CATEGORY_CALL)
+			return false;
+		for (size_t k = 0; k < sizeof signs / sizeof *signs; k++)
+			if (str_contains(name, str_of(signs[k])))
+				return false;
+		ops |= t->events.v[i].category == CATEGORY_OP;
+	}
+	return ops;
+}
+
 /* Returns the reason for no verdict about a file without device work, and how to record it. */
-static struct str no_work(const struct why_scene *s, struct arena *a)
+static struct str no_work(const struct why_scene *s, const struct why *out, struct arena *a)
 {
 	static const char *const cures[TRACE_SOURCES] = {
 		[TRACE_KINETO] = "; PyTorch records it with "
@@ -493,6 +515,12 @@ static struct str no_work(const struct why_scene *s, struct arena *a)
 	};
 	const char *cure = cures[s->t->source];
 
+	if (s->t->truncated)
+		return S("the file is truncated, and its complete events include no device work; "
+		         "copy "
+		         "or record the file again");
+	if (out->of_host)
+		return S("the file has no device work: its ops ran on the CPU");
 	return str_fmt(a, "the file has no device work%s", cure ? cure : "");
 }
 
@@ -533,7 +561,7 @@ static struct str find_doubt(const struct why_scene *scenes, const struct why *o
 	        out->reported ? out->found.v[0].replayed : 1 - out->compute > WHY_LEAST_SHARE;
 
 	if (!has_work(out->job))
-		return no_work(&scenes[0], a);
+		return no_work(&scenes[0], out, a);
 	if (out->step <= 0)
 		return S("the window has no length");
 	for (size_t i = 0; i < out->job->n_replays; i++)
@@ -646,6 +674,7 @@ void why_find(const struct rank_group *job, struct why *out, struct arena *a)
 	while (out->reported < out->found.n &&
 	        (double)out->found.v[out->reported].saved > (double)out->step * WHY_LEAST_SHARE)
 		out->reported++;
+	out->of_host = !has_work(job) && !scenes[0].t->truncated && is_of_host(scenes[0].t);
 	out->no_verdict = find_doubt(scenes, out, a);
 	if (out->no_verdict.p && is_unexplained(out))
 		add_communication_gaps(&scenes[0], out, a);

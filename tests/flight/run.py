@@ -64,6 +64,8 @@ def all_match(t):
     equal([(g['group'], g['ranks'], g['dumps'], g['completed'], g['called_by_all'], g['called']) for g in doc['groups']],
           [('0', 4, 4, 5, 5, 5), ('a', 2, 2, 5, 5, 5), ('b', 2, 2, 5, 5, 5)])
     assert 'The ranks called the same collectives: 40 calls in 3 groups, from the dumps of 4 ranks.' in call(t, *put(j.dumps())).stdout
+    alone = call(t, put(j.dumps())[0]).stdout
+    assert alone.startswith('Only the dump of one rank is loaded, so nothing is compared: ') and 'The ranks' not in alone, alone
 
 
 def missing(t):

@@ -592,6 +592,38 @@ def no_work_and_graphs_without_work():
         doubtful(made('graph_as_one_slice', 'nsys')[0], 'recorded as one slice')
 
 
+def truncated_files_are_named():
+    """A cut that removes all device work is the reason for no verdict, instead of advice about settings."""
+    with open(files()['healthy'][0]) as f:
+        trace = json.load(f)
+    work = ('kernel', 'gpu_memcpy', 'gpu_memset', 'cuda_sync')
+    trace['traceEvents'].sort(key=lambda e: e.get('cat') in work)
+    text = json.dumps(trace)
+    at = text.index(json.dumps(next(e for e in trace['traceEvents'] if e.get('cat') in work)))
+    with open('cut.json', 'w') as f:
+        f.write(text[:at + 5])
+    verdict = words_of('why', 'cut.json')
+    assert verdict.startswith('No verdict: the file is truncated') and 'activities' not in verdict, verdict
+
+
+def ops_on_the_cpu_are_named():
+    """A trace of ops without any trace of a device is of a program on the CPU: the operation types with the most host time are listed, as in
+    summary. Settings that record devices are named only if the file lists a device or has calls of its driver."""
+    ops = [{'ph': 'X', 'cat': 'cpu_op', 'name': name, 'pid': 1, 'tid': 1, 'ts': at, 'dur': dur}
+           for name, at, dur in (('aten::mm', 10, 30), ('aten::relu', 50, 10), ('aten::mm', 70, 20))]
+    path = written('cpu.json', ops)
+    text = run('why', path)
+    assert text.startswith('No verdict: the file has no device work: its ops ran on the CPU\n') and 'Next: tfprof top cpu.json\n' in text, text
+    rows = [' '.join(line.split()) for line in run('summary', path).split('\n') if 'aten::mm' in line]
+    assert rows[0].startswith('50.0us 83.33% 2') and rows[0] in words_of('why', path), (rows, text)
+    assert 'activities=' not in text and json.loads(run('why', path, '-output', 'json'))['cause'] == 'unknown'
+    with open('gpu.json', 'w') as f:
+        json.dump({'schemaVersion': 1, 'deviceProperties': [{'id': 0, 'name': 'GPU'}], 'traceEvents': ops}, f)
+    for with_device in ('gpu.json', written('calls.json', ops + launches([('cudaMalloc', 100, 5)], []))):
+        text = words_of('why', with_device)
+        assert 'activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]' in text and 'ran on the CPU' not in text, text
+
+
 def made(name, form):
     """Returns the files of the first trace of a row of the corpus."""
     return next(corpus.cases({name: dict(planted.rows()[name], seeds=1)})).write(form, os.path.join(HOME.name, name + form), MAKE)
@@ -852,7 +884,7 @@ def windows_are_named():
     assert 'Critical path of a part of the trace: 50.0ms' in run('critical', 'window.json'), 'critical'
     no_work_and_graphs_without_work()
     text = run('why', 'host.json')
-    assert 'critical path' not in text and 'rough' not in text and 'Not judged' not in text and 'Next' not in text, text
+    assert 'critical path' not in text and 'rough' not in text and 'Not judged' not in text and 'Next: tfprof top host.json' in text, text
 
 
 def unknown_kernels_have_no_share():
@@ -971,7 +1003,7 @@ def every_sentence_is_printed():
     differences of runs."""
     if FILTERED:
         raise cases.Skip('only some tests run')
-    for makes_files in (no_work_and_graphs_without_work, lost_records, no_whole_step, unrecorded_process, wrong_replays):
+    for makes_files in (no_work_and_graphs_without_work, truncated_files_are_named, ops_on_the_cpu_are_named, lost_records, no_whole_step, unrecorded_process, wrong_replays):
         makes_files()
     work = launches([('cudaLaunchKernel', 0, 5)], [(0, 10, 9)])
     copy = [dict(work[1], cat='gpu_memcpy', name='Memcpy HtoD (Host -> Device)', args=dict(work[1]['args'], bytes=4))]
@@ -1021,7 +1053,7 @@ TESTS = [sample_is_up_to_date, all_verdicts, commands_print_the_numbers, costs_a
          steps_are_chosen, usage_errors_come_first, gates, outputs,
          clocks_are_aligned, spans_are_no_ranks, silent_waits_leave_ranks_unjudged, collectives_of_a_step_are_matched_together, contradicting_orders_end, ranks_are_missing, silent_communication_is_no_gap, runs_are_compared, notes_are_printed_where_they_matter, longer_steps_are_not_slow, suggestions_lead_on, different_programs_are_compared_with_a_warning, differences_have_causes, gates_of_steps,
          ranks_and_runs_are_told_apart, waits_for_unknown_events_are_noted,
-         gaps_before_unrecorded_launches, no_work_and_graphs_without_work, lost_records, no_whole_step, no_launches, unrecorded_process,
+         gaps_before_unrecorded_launches, no_work_and_graphs_without_work, truncated_files_are_named, ops_on_the_cpu_are_named, lost_records, no_whole_step, no_launches, unrecorded_process,
          wrong_replays, first_calls_are_start_up, later_calls_are_not_start_up, unknown_waits_that_remain_are_said,
          long_names_are_cut, time_without_a_cause_is_said, differences_name_what_differs, small_causes_do_not_name_the_verdict,
          unknown_host_time_is_called_unknown, contention_is_listed_beside_host_time, places_of_several_threads_are_summed, advice_fits_the_place, unequal_steps_are_named,

@@ -31,12 +31,16 @@ static struct str verdict(const struct collectives *x, struct arena *a)
 	const struct collective_problem *p = x->problems.n ? x->problems.v : NULL;
 	struct sb b = sb_in(a);
 
+	if (x->ranks.n == 1 && (!p || p->kind == PROBLEM_RUNNING))
+		return str_fmt(a,
+		        "Only the dump of one rank is loaded, so nothing is compared: %zu calls in "
+		        "%zu %s.\n\n",
+		        x->calls.n, x->groups.n, x->groups.n == 1 ? "group" : "groups");
 	if (!p || p->kind == PROBLEM_RUNNING)
 		return str_fmt(a,
 		        "The ranks called the same collectives: %zu calls in %zu %s, from the "
-		        "dumps of %zu %s.\n\n",
-		        x->calls.n, x->groups.n, x->groups.n == 1 ? "group" : "groups", x->ranks.n,
-		        x->ranks.n == 1 ? "rank" : "ranks");
+		        "dumps of %zu ranks.\n\n",
+		        x->calls.n, x->groups.n, x->groups.n == 1 ? "group" : "groups", x->ranks.n);
 	if (p->kind == PROBLEM_MISSING) {
 		bool many = str_find_char(p->ranks, ',') != SIZE_MAX ||
 		            str_find_char(p->ranks, '-') != SIZE_MAX;

@@ -5,6 +5,7 @@
 #include "export/table/why_out.h"
 
 #include "base/demangle.h"
+#include "export/summary_out.h"
 #include "export/table/table.h"
 
 #define VERSION 1
@@ -662,12 +663,19 @@ static void put_head(const struct why_text *t)
 static void put_next(const struct why_text *t)
 {
 	const struct why *x = t->p->x;
+	const struct table *host = t->p->host;
 
-	if (x->reported || x->busy <= 0 || x->job->n_replays > 1 || t->p->cause != WHY_IDS)
+	if (x->reported || (x->busy <= 0 && !host) || x->job->n_replays > 1 ||
+	        t->p->cause != WHY_IDS)
 		return;
-	const char *name = x->unknown > x->step / UNKNOWN_PARTS ? "idle"
-	                   : x->no_verdict.p                    ? "critical"
-	                                                        : "kernels";
+	if (host && !t->md) {
+		table_put_text(host, SUMMARY_ROWS, t->columns, t->to);
+		sink_fmt(t->to, "\n");
+	}
+	const char *name = host                                   ? "top"
+	                   : x->unknown > x->step / UNKNOWN_PARTS ? "idle"
+	                   : x->no_verdict.p                      ? "critical"
+	                                                          : "kernels";
 	struct str command = command_of(t, name, "", WHY_IDS);
 	bool apart = t->terminal && !t->md && command.n + 6 > t->columns;
 	sink_fmt(t->to,

@@ -14,13 +14,15 @@
 
 struct why_page {
 	const struct why *x;
-	struct str of;     /* "step 3", "the mean of 6 steps", "the whole trace" */
-	bool marked;       /* true: the source marks steps */
-	int64_t wall;      /* ns: the step time; without marks, the length of the whole trace */
-	struct str steps;  /* the value of -step, which printed commands repeat; p is NULL if not
-	                      given */
-	size_t top;        /* maximum number of causes; 0: all */
-	enum why_id cause; /* show only this cause, in full; WHY_IDS: all causes */
+	struct str of;    /* "step 3", "the mean of 6 steps", "the whole trace" */
+	bool marked;      /* true: the source marks steps */
+	int64_t wall;     /* ns: the step time; without marks, the length of the whole trace */
+	struct str steps; /* the value of -step, which printed commands repeat; p is NULL if not
+	                     given */
+	const struct table *host; /* times of operation types, for a trace without device work; or
+	                             NULL */
+	size_t top;               /* maximum number of causes; 0: all */
+	enum why_id cause;        /* show only this cause, in full; WHY_IDS: all causes */
 };
 
 bool why_write(const struct why_page *p, const struct opts *o, unsigned columns, struct emit *to,

@@ -76,6 +76,8 @@ static bool read_devices(struct chrome *c)
 	for (json_in_enter(j); json_in_element(j);)
 		if (!read_device(c))
 			return false;
+	if (c->devices.n)
+		build_lists_devices(c->b);
 	return j->stop == JSON_STOP_NONE;
 }
 

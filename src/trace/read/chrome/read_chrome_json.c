@@ -222,6 +222,8 @@ static void note_end(struct chrome *c, bool good)
 	const struct src_damage *d = c->json.s->damage;
 
 	src_finish(c->json.s);
+	if (d->in_gzip.n ? d->truncated : !good && c->json.stop == JSON_STOP_MORE)
+		build_truncated(c->b);
 	if (d->in_gzip.n)
 		chrome_flaw(c, d->truncated ? FLAW_TRUNCATED_GZIP : FLAW_DAMAGED_GZIP,
 		        (const char *)c->json.s->p);
