@@ -21,6 +21,8 @@ static bool turns(const char *p, size_t n)
 	                    : c[1] == 0x81 && c[2] >= 0xa6 && c[2] <= 0xa9;
 }
 
+#define AT_LEAST "\xe2\x89\xa5" /* the sign of lower bounds; ">=" where it cannot be shown */
+
 /* Returns the number of bytes of the character at s[i]; 0 if it must be escaped. */
 static size_t letter(struct str s, size_t i, bool utf8)
 {
@@ -34,7 +36,7 @@ static size_t letter(struct str s, size_t i, bool utf8)
 	if (c < 0x80)
 		return 1;
 	if (!utf8)
-		return c >= 0xa0;
+		return str_starts(str_sub(s, i, SIZE_MAX), S(AT_LEAST)) ? S(AT_LEAST).n : c >= 0xa0;
 	if (n > s.n - i || !str_is_utf8(str_sub(s, i, n)))
 		return 0;
 	return (c == 0xc2 && (unsigned char)s.p[i + 1] < 0xa0) || turns(s.p + i, n) ? 0 : n;
@@ -51,19 +53,23 @@ static int32_t code_of(const char *p, size_t n)
 }
 
 /* Returns the width of the character of n bytes at s[i], columns; if n is 0, the width of its
- * escape. A character that the locale lacks counts as one column. */
+ * escape. A character that the locale lacks counts as one column, and AT_LEAST as two. */
 static size_t columns_of(struct str s, size_t i, size_t n)
 {
 	int columns = n > 1 ? wcwidth(code_of(s.p + i, n)) : 1;
 
-	return !n ? 4 : columns < 0 ? 1 : (size_t)columns;
+	if (columns < 0)
+		return 1 + str_starts(str_sub(s, i, n), S(AT_LEAST));
+	return !n ? 4 : (size_t)columns;
 }
 
 void letters_escape(struct sb *to, struct str text, bool utf8)
 {
 	for (size_t i = 0; i < text.n;) {
 		size_t n = letter(text, i, utf8);
-		if (n)
+		if (n > 1 && !utf8)
+			sb_put(to, S(">="));
+		else if (n)
 			sb_put(to, str_sub(text, i, n));
 		else
 			sb_fmt(to, "\\x%02x", (unsigned char)text.p[i]);

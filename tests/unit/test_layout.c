@@ -244,6 +244,11 @@ static void test_escapes(void **state)
 	sb_char(&b, 0);
 	assert_string_equal(b.p, "a\\xe2\\x80\\xae"
 	                         "b\\xe2\\x81\\xa6\\xd8\\x9c\\x0a");
+	b.n = 0;
+	letters_escape(&b, S("\xe2\x89\xa5 2.69T\x89"), false);
+	sb_char(&b, 0);
+	assert_string_equal(b.p, ">= 2.69T\\x89");
+	assert_int_equal(letters_width(S("\xe2\x89\xa5 2"), false), 4);
 }
 
 int main(void)
