@@ -20,7 +20,7 @@
 # The environment variable PROJECT_URL is the address of the project, for recipes and the metadata of Python; without it, they
 # have none. The same commit and addresses always give the same bytes. --without leaves parts out: abi (comparison of the interface, which needs
 # abidiff), check (make check), tests (of the packages), wheels, programs (and image), deb, image. Programs for the other processor are
-# tested under qemu-user-static.
+# tested under qemu-user-static, programs for Windows under wine.
 set -eu
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 top=$PWD
@@ -116,9 +116,10 @@ if with wheels; then
 	done
 	if with tests; then
 		for wheel in "$out"/python/*.whl; do
-			tests=wheel
-			case $wheel in *-win_*.whl | *-macosx_*.whl) tests=port ;; esac
-			step "tests of ${wheel##*/}" python3 -B tests/$tests/run.py --wheel "$wheel"
+			tests=wheel/run.py
+			case $wheel in *-win_*.whl | *-macosx_*.whl) tests='port/run.py --program build/tfprof' ;; esac
+			# shellcheck disable=SC2086
+			step "tests of ${wheel##*/}" python3 -B tests/$tests --wheel "$wheel"
 		done
 	fi
 fi
