@@ -53,13 +53,14 @@ static int32_t code_of(const char *p, size_t n)
 }
 
 /* Returns the width of the character of n bytes at s[i], columns; if n is 0, the width of its
- * escape. A character that the locale lacks counts as one column, and AT_LEAST as two. */
-static size_t columns_of(struct str s, size_t i, size_t n)
+ * escape. A character that the locale lacks counts as one column; without UTF-8, AT_LEAST counts as
+ * two. */
+static size_t columns_of(struct str s, size_t i, size_t n, bool utf8)
 {
 	int columns = n > 1 ? wcwidth(code_of(s.p + i, n)) : 1;
 
 	if (columns < 0)
-		return 1 + str_starts(str_sub(s, i, n), S(AT_LEAST));
+		return !utf8 && str_starts(str_sub(s, i, n), S(AT_LEAST)) ? 2 : 1;
 	return !n ? 4 : (size_t)columns;
 }
 
@@ -83,7 +84,7 @@ size_t letters_width(struct str text, bool utf8)
 
 	for (size_t i = 0; i < text.n;) {
 		size_t n = letter(text, i, utf8);
-		columns += columns_of(text, i, n);
+		columns += columns_of(text, i, n, utf8);
 		i += n ? n : 1;
 	}
 	return columns;
@@ -106,7 +107,7 @@ size_t letters_next(struct str text, size_t i, bool utf8, size_t *columns)
 {
 	size_t n = letter(text, i, utf8);
 
-	*columns = columns_of(text, i, n);
+	*columns = columns_of(text, i, n, utf8);
 	return n;
 }
 
@@ -117,7 +118,7 @@ static struct str head(struct str s, size_t columns, bool utf8)
 
 	while (i < s.n) {
 		size_t n = letter(s, i, utf8);
-		used += columns_of(s, i, n);
+		used += columns_of(s, i, n, utf8);
 		if (used > columns)
 			break;
 		i += n ? n : 1;
@@ -132,7 +133,7 @@ static struct str tail(struct str s, size_t columns, bool utf8)
 	size_t left = letters_width(s, utf8), i = 0;
 
 	while (i < s.n) {
-		size_t n = letter(s, i, utf8), width = columns_of(s, i, n);
+		size_t n = letter(s, i, utf8), width = columns_of(s, i, n, utf8);
 		if (left <= columns && width)
 			break;
 		left -= width;

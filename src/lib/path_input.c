@@ -5,6 +5,7 @@
 #include "lib/path_input.h"
 
 #include "trace/pass/step_time.h"
+#include "why/run_difference.h"
 #include "why/why.h"
 
 /* Caches the last trace and its replay, because the next command usually needs them. */
@@ -251,4 +252,13 @@ bool path_fail_cause(struct session *s, const char *option, struct str id)
 		sb_fmt(&b, "%s%s", i ? ", " : "", why_rows[i].id);
 	return session_fail(s, ERR_INVALID_ARGUMENT, "%s'%.*s' is not a cause: %.*s", option,
 	        STR(id), STR(sb_str(&b)));
+}
+
+bool path_are_runs(const struct path_replays *in, enum files_as as)
+{
+	int64_t ranks[RUNS_N];
+
+	for (size_t i = 0; i < RUNS_N && i < in->n; i++)
+		ranks[i] = rank_number(in->v[i]->depend.t);
+	return files_are_runs(as, in->n, ranks);
 }

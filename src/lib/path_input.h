@@ -54,6 +54,9 @@ bool path_replays_find(struct session *s, const struct opts *o, struct path_repl
 /* Opens these replays, loads missing slices, and adds notes about unknown data. */
 bool path_replays_open(struct session *s, const struct opts *o, struct path_replays *out);
 
+/* True if the two traces are runs to compare, not ranks of a job. */
+bool path_are_runs(const struct path_replays *in, enum files_as as);
+
 /* Returns the causes of the steps of the replays, which were opened with these options. The session
  * keeps those of the steps of a trace that count in averages. */
 const struct why *path_why(struct session *s, const struct path_replays *in, const struct opts *o);

@@ -2,9 +2,10 @@
  *
  * The command "summary".
  */
-#include "lib/session.h"
+#include "lib/path_input.h"
 
 #include "export/summary_out.h"
+#include "export/table/why_out.h"
 #include "lib/options.h"
 
 #define FILES_NAMED 4 /* maximum number of files that the commands of the page repeat */
@@ -241,6 +242,56 @@ static void find_next(struct session *s, struct summary_page *p, bool prompt)
 		add_next(s, p, prompt, "advise");
 }
 
+/* ---- verdict ---- */
+
+/* Largest inputs of which the verdict is found. */
+#define VERDICT_SLICES_MAX  2000000
+#define VERDICT_BYTES_MAX   (64 << 20)
+#define VERDICT_DEVICES_MAX 64
+
+/* True if finding the verdict takes at most about the time of the rest of a summary. */
+static bool has_cheap_verdict(const struct session *s)
+{
+	uint64_t slices = 0, devices = 0;
+
+	if (s->recording.n)
+		return s->recording.bytes <= VERDICT_BYTES_MAX;
+	for (size_t i = 0; i < s->model.traces.n; i++) {
+		const struct trace *t = s->model.traces.v[i].t;
+		if (t->sums)
+			return false;
+		slices += t->n_slices;
+		devices += t->devices.n;
+	}
+	return slices <= VERDICT_SLICES_MAX && devices <= VERDICT_DEVICES_MAX;
+}
+
+/* Finds the verdict of why on all steps. Sets nothing for two runs. Sets only out->left_out if the
+ * verdict would take too long. False: the trace cannot be read. */
+static bool find_verdict(struct session *s, struct summary_verdict *out)
+{
+	struct arena *a = &s->query_arena;
+	struct path_replays in;
+	struct opts o;
+
+	if (!session_has_path(s))
+		return true;
+	out->left_out = !has_cheap_verdict(s);
+	if (out->left_out)
+		return true;
+	opts_preset(&o, a);
+	if (!path_replays_find(s, &o, &in))
+		return false;
+	if (path_are_runs(&in, FILES_AS_AUTO))
+		return true;
+	const struct why *why = path_why(s, &in, &o);
+	out->sentence = why_verdict(why, a);
+	out->cause = why_verdict_id(why);
+	if (in.steps.marked && why_is_per_step(why) && why->busy > 0)
+		out->step_ns = trace_ns(why->x->depend.t, why->step);
+	return true;
+}
+
 /* ---- the page ---- */
 
 /* Finds the pool of the loaded snapshots with the largest peak. */
@@ -282,7 +333,7 @@ static bool make_page(struct session *s, bool prompt, bool all, struct summary_p
 	        &p->facts, a);
 	if (session_has_snapshots(s))
 		find_pool(s, p);
-	if (p->facts.devices.n && !session_verdict(s, &p->verdict))
+	if (p->facts.devices.n && !find_verdict(s, &p->verdict))
 		return false;
 	find_missing(s, p);
 	find_next(s, p, prompt);

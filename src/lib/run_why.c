@@ -5,7 +5,6 @@
 #include "lib/command.h"
 #include "lib/path_input.h"
 
-#include "export/summary_out.h"
 #include "export/table/run_difference_out.h"
 #include "export/table/why_out.h"
 
@@ -115,15 +114,6 @@ static bool write_job(struct session *s, const struct why_request *request, cons
 
 /* ---- two runs ---- */
 
-static bool are_runs(const struct path_replays *in, enum files_as as)
-{
-	int64_t ranks[RUNS_N];
-
-	for (size_t i = 0; i < RUNS_N && i < in->n; i++)
-		ranks[i] = rank_number(in->v[i]->depend.t);
-	return files_are_runs(as, in->n, ranks);
-}
-
 static bool write_runs(struct session *s, const struct why_request *request, const struct opts *o,
         const struct path_replays *in, struct emit *to)
 {
@@ -166,49 +156,6 @@ bool run_why(struct session *s, const struct request *r, struct sink *out)
 
 	if (!read_why(s, r, &request) || !path_replays_open(s, o, &in))
 		return false;
-	return are_runs(&in, request.as) ? write_runs(s, &request, o, &in, &to)
-	                                 : write_job(s, &request, o, &in, &to);
-}
-
-/* ---- verdict of a summary ---- */
-
-/* True if finding the verdict takes at most about the time of the rest of a summary. */
-static bool has_cheap_verdict(const struct session *s)
-{
-	uint64_t slices = 0, devices = 0;
-
-	if (s->recording.n)
-		return s->recording.bytes <= VERDICT_BYTES_MAX;
-	for (size_t i = 0; i < s->model.traces.n; i++) {
-		const struct trace *t = s->model.traces.v[i].t;
-		if (t->sums)
-			return false;
-		slices += t->n_slices;
-		devices += t->devices.n;
-	}
-	return slices <= VERDICT_SLICES_MAX && devices <= VERDICT_DEVICES_MAX;
-}
-
-bool session_verdict(struct session *s, struct summary_verdict *out)
-{
-	struct arena *a = &s->query_arena;
-	struct path_replays in;
-	struct opts o;
-
-	if (!session_has_path(s))
-		return true;
-	out->left_out = !has_cheap_verdict(s);
-	if (out->left_out)
-		return true;
-	opts_preset(&o, a);
-	if (!path_replays_find(s, &o, &in))
-		return false;
-	if (are_runs(&in, FILES_AS_AUTO))
-		return true;
-	const struct why *why = path_why(s, &in, &o);
-	out->sentence = why_verdict(why, a);
-	out->cause = why_verdict_id(why);
-	if (in.steps.marked && why_is_per_step(why) && why->busy > 0)
-		out->step_ns = trace_ns(why->x->depend.t, why->step);
-	return true;
+	return path_are_runs(&in, request.as) ? write_runs(s, &request, o, &in, &to)
+	                                      : write_job(s, &request, o, &in, &to);
 }

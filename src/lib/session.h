@@ -39,7 +39,6 @@ struct regrouped {
 struct table;
 struct command;
 struct jobs;
-struct summary_verdict;
 struct session {
 	struct account account; /* charged by the session, unless it charges the account of another
 	                           session */
@@ -231,15 +230,6 @@ struct emit session_emit_of(
 /* Returns the advice of the checkers (CHECK_BIT bits), in the query arena. top: number of entries
  * in each list; 0: all; negative: the default. */
 bool session_advise(struct session *s, unsigned checkers, int64_t top, struct advice *out);
-
-/* Finds the verdict of why on all steps. Sets nothing for two runs. Sets only out->left_out if the
- * verdict would take too long: for traces of more than VERDICT_SLICES_MAX slices or
- * VERDICT_DEVICES_MAX devices, or a recording of more than VERDICT_BYTES_MAX bytes. False: the
- * trace cannot be read. */
-#define VERDICT_SLICES_MAX  2000000
-#define VERDICT_BYTES_MAX   (64 << 20)
-#define VERDICT_DEVICES_MAX 64
-bool session_verdict(struct session *s, struct summary_verdict *out);
 
 /* Finds the operation types with the most host time, as summary lists them; *out is NULL if the
  * input has none. */

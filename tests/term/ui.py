@@ -236,7 +236,7 @@ def cause(_):
         v.keys('?')
         v.until('Keys of the full-screen view')
         v.keys('Escape')
-        v.has('tfprof peek aten::linear')
+        v.until('tfprof peek aten::linear')
 
 
 def options(_):
