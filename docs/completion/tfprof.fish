@@ -129,7 +129,7 @@ complete -c tfprof -n '__fish_seen_subcommand_from why' -l top -o top -x -d 'sho
 complete -c tfprof -n '__fish_seen_subcommand_from why' -l as -o as -x -a 'auto ranks runs' -d 'ranks; the files are ranks of one job; runs; explain the difference of two runs; auto; two files are runs unless they name different ranks'
 complete -c tfprof -n '__fish_seen_subcommand_from why' -l cause -o cause -x -d 'show only this cause, with more of its places (--top)'
 complete -c tfprof -n '__fish_seen_subcommand_from why' -l fail-on -o fail-on -x -d 'fail if this cause is found, or saves more than TIME of a step (of the whole trace if no steps are marked), such as input_pipeline>5ms; may be repeated'
-complete -c tfprof -n '__fish_seen_subcommand_from why' -l allow-inconclusive -o allow-inconclusive -d 'do not fail if there is no verdict; without it, --fail-on then fails'
+complete -c tfprof -n '__fish_seen_subcommand_from why' -l allow-inconclusive -o allow-inconclusive -d 'accept files without a verdict, which otherwise fail --fail-on'
 complete -c tfprof -n '__fish_seen_subcommand_from memory' -l top -o top -x -a '10 20 50 100 0' -d 'show the first N rows (20); 0 is all; also -n'
 complete -c tfprof -n '__fish_seen_subcommand_from memory' -l by -o by -x -a 'auto line op kind size module' -d 'list what is allocated by Python line, op, kind, size or module; auto; by line in a memory snapshot, by op, module, line and kind in other files'
 complete -c tfprof -n '__fish_seen_subcommand_from memory' -l diff -o diff -d 'fail unless there are two files, whose live sets are compared'

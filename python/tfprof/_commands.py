@@ -950,10 +950,10 @@ class Commands:
         would save without it, computed by a replay as in what-if; the places with the most
         time; commands that show the evidence; and the usual remedies. Causes that would save
         less than 3% of the step are left out. Causes that cannot be judged from the file are
-        listed with the reason. With --fail-on, the status is 1 if a cause is found, or if
-        there is no verdict and --allow-inconclusive is not given. The files of all ranks of a
-        job are analysed together. For two runs, the answer explains the difference of their
-        step times: the time on the critical path by cause, kind and name adds up to that
+        listed with the reason. With --fail-on, the status is 1 if a cause is found, or without
+        a verdict, unless --allow-inconclusive is given. The files of all ranks of a job are
+        analysed together. For two runs, the answer explains the difference of their step
+        times: the time on the critical path by cause, kind and name adds up to that
         difference.
 
         top: show the first N causes (5), places of one cause, or parts of the difference; 0 is
@@ -963,8 +963,7 @@ class Commands:
         cause: show only this cause, with more of its places (--top).
         fail_on: fail if this cause is found, or saves more than TIME of a step (of the whole
             trace if no steps are marked), such as input_pipeline>5ms; may be repeated.
-        allow_inconclusive: do not fail if there is no verdict; without it, --fail-on then
-            fails.
+        allow_inconclusive: accept files without a verdict, which otherwise fail --fail-on.
         step: show this step; negative: the average of all steps; 0,2,5 or 3..9: the average of
             these steps; slowest, fastest or median: the step with this time. Default: -1.
 

@@ -65,7 +65,7 @@ static bool check_rules(struct session *s, const struct why_request *request, co
 {
 	if (request->n_rules && x->no_verdict.p && !request->allow_inconclusive)
 		return session_fail(s, ERR_FAILED,
-		        "--fail-on=%.*s cannot be judged: there is no verdict\n"
+		        "--fail-on=%.*s cannot be judged without a verdict\n"
 		        "hint: --allow-inconclusive accepts files without a verdict",
 		        STR(request->rules[0].text));
 	for (size_t i = 0; i < request->n_rules; i++) {

@@ -251,9 +251,7 @@ struct expanded library_expand(const struct model *m, struct arena *a)
 
 	if (!m->library || !m->nodes.n)
 		return to;
-	struct expansion x = { .library = m->library,
-		.a = a,
-		.m = ARENA_NEW(a, struct model),
+	struct expansion x = { m->library, .a = a, .m = ARENA_NEW(a, struct model),
 		.graph_nodes = m->nodes.n };
 	imap_init(&x.of_call, a);
 	copy_graph(&x, m);

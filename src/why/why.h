@@ -132,7 +132,7 @@ struct why {
 	size_t reported; /* number of findings above WHY_LEAST_SHARE, which come first; 0 if there
 	                    is no verdict */
 	VEC(struct why_gap) gaps; /* causes that are not judged */
-	bool of_host;             /* true: there is no verdict because the ops ran on the CPU */
+	bool of_host;             /* true: no verdict, because the ops ran on the CPU */
 	struct str no_verdict;    /* reason for not giving a verdict; p is NULL if there is a
 	                             verdict */
 };

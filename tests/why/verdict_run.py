@@ -171,7 +171,7 @@ def gates():
     path = written('none.json', launches([('cudaGraphLaunch', 100 + 20 * i, 5) for i in range(4)], [(0, 110, 9)]))
     doubtful(path, '3 of 4 graph launches')
     p = subprocess.run([PROGRAM, 'why', path, '--fail-on=slow_rank>1ms', '--fail-on=warmup'], capture_output=True, text=True)
-    assert p.returncode == 1 and '--fail-on=slow_rank>1ms cannot be judged: there is no verdict' in p.stderr and 'No verdict: ' in p.stdout, p
+    assert p.returncode == 1 and '--fail-on=slow_rank>1ms cannot be judged without a verdict' in p.stderr and 'No verdict: ' in p.stdout, p
     run('why', path, '--fail-on=slow_rank', '--allow-inconclusive')
     run('why', *files()[name], '--fail-on=' + name, '--allow-inconclusive', status=1)
     assert 'not a cause' in run('why', *files()[name], '--fail-on=inputs', status=2)

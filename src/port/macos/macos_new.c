@@ -13,7 +13,7 @@ void delete_array(void *p) __asm__("__ZdaPv");
 void delete_object_sized(void *p, size_t n) __asm__("__ZdlPvm");
 void delete_array_sized(void *p, size_t n) __asm__("__ZdaPvm");
 
-/* Ends the program if there is no memory: the libraries are built without exceptions. */
+/* Ends the program when memory is exhausted: the libraries are built without exceptions. */
 void *new_object(size_t n)
 {
 	void *p = malloc(n ? n : 1);
