@@ -191,7 +191,7 @@ static void put_noise(struct sb *b, const struct diff_answer *x)
 {
 	const struct difference_request *request = x->d->request;
 
-	sb_fmt(b, "\n%llu smaller difference%s (", (unsigned long long)x->d->noise,
+	sb_fmt(b, "%llu smaller difference%s (", (unsigned long long)x->d->noise,
 	        x->d->noise == 1 ? "" : "s");
 	if (request->noise->steps) {
 		sb_put(b, S("within the spread of the steps, level "));
@@ -202,7 +202,7 @@ static void put_noise(struct sb *b, const struct diff_answer *x)
 	sb_put(b, S("), sum "));
 	fmt_quantity_in(b, metric_quantity(request->metrics[x->d->noise_column]), x->d->noise_sum,
 	        diff_parts(request, x->d->noise_column), true);
-	sb_put(b, S("; -all shows them\n"));
+	sb_put(b, S("; -all shows them"));
 }
 
 bool text_diff(const struct exported *out, struct sink *s, struct emit *to, struct err *e)
@@ -236,7 +236,8 @@ bool text_diff(const struct exported *out, struct sink *s, struct emit *to, stru
 	name.n = 0;
 	if (x->d->noise) {
 		put_noise(&name, x);
-		sink_put(s, sb_str(&name));
+		sink_char(s, '\n');
+		sink_sentence(s, to->a, sb_str(&name));
 	}
 	return true;
 }
