@@ -50,6 +50,31 @@ static int64_t median_of(const int64_t *v, size_t n, struct arena *a)
 	return v[keysort_new(a, n, v)[(n - 1) / 2]];
 }
 
+/* Returns the advice that names the steps from a window on; NULL if a step before them has a number
+ * in their range. */
+static const char *advice_from(const struct why_scene *s, size_t first, struct arena *a)
+{
+	const struct trace_step *steps = s->x->marks->steps.v;
+	int64_t low = INT64_MAX, high = INT64_MIN;
+
+	for (size_t i = first; i < s->x->n_chosen; i++) {
+		int64_t id = steps[s->windows[i].step].id;
+		low = id < low ? id : low;
+		high = id > high ? id : high;
+	}
+	for (size_t i = 0; i < first; i++) {
+		int64_t id = steps[s->windows[i].step].id;
+		if (id >= low && id <= high)
+			return NULL;
+	}
+	struct str text = str_fmt(a, "%s (-step %lld..%lld).",
+	        s->t->source == TRACE_KINETO ? "Use torch.profiler.schedule(wait=1, warmup=3), or "
+	                                       "leave the first steps out"
+	                                     : "Leave the first steps out of the measurement",
+	        (long long)low, (long long)high);
+	return str_z(a, text);
+}
+
 void why_find_warmup(const struct why_scene *s, struct why_change *out)
 {
 	size_t n = s->x->n_chosen;
@@ -65,7 +90,8 @@ void why_find_warmup(const struct why_scene *s, struct why_change *out)
 	const int64_t *rests = find_rests(s, out->a);
 	int64_t least = (int64_t)((double)median_of(lengths, n, out->a) * SLOW_SHARE);
 	int64_t median = median_of(rests, n, out->a);
-	for (size_t i = 0; i < n / 2 && num_sub(rests[i], median) > least; i++) {
+	size_t slow = 0;
+	for (size_t i = 0; i < n / 2 && num_sub(rests[i], median) > least; i++, slow++) {
 		struct why_place place = { .kind = "step",
 			.name = str_fmt(out->a, "number %zu", i + 1),
 			.ticks = num_sub(rests[i], median),
@@ -74,4 +100,6 @@ void why_find_warmup(const struct why_scene *s, struct why_change *out)
 		out->cost = num_add(out->cost, place.ticks);
 	}
 	out->saved = out->cost / (int64_t)n;
+	if (slow)
+		out->advice = advice_from(s, slow, out->a);
 }

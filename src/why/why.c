@@ -144,7 +144,8 @@ static void add_finding(struct why *out, const struct why_finding *made,
 	for (size_t i = 0; i < j->n; i++) {
 		f.bound |= j->changes[i].bound && !out->unlaunched;
 		f.replayed |= j->changes[i].saved == INT64_MIN;
-		f.advice = j->changes[i].advice ? j->changes[i].advice : f.advice;
+		if (j->changes[i].advice)
+			f.advice = str_z(a, str_of(j->changes[i].advice));
 		if (j->changes[i].assumed.p)
 			f.assumed = str_copy(a, j->changes[i].assumed);
 	}

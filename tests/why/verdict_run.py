@@ -412,6 +412,8 @@ def longer_steps_are_not_slow():
     warm, cause = found((2000, 2000, 2000, 2000, 2000, 2000), (3000, 1500, 0, 0, 0, 0))
     (_, saved, places), = warm
     assert cause == 'warmup' and sum(places) == saved and abs(saved - 750000) < 5000 and abs(places[1] - 250000) < 5000, warm
+    run('why', trace('steps.json', (2000,) * 6, (3000, 1500, 0, 0, 0, 0)))
+    assert 'warmup=3), or leave the first steps out (-step 2..5).' in words_of('why', 'steps.json')
     cases.equal(found((2000,) * 6, (3000, 0, 0, 3000, 0, 0))[1], 'host_work', 'later waits')
 
 
@@ -952,7 +954,7 @@ def sentences():
             source = re.sub(r'/\*.*?\*/|^#include[^\n]*', ' ', f.read(), flags=re.S | re.M)
         for found in re.finditer(r'(?:"(?:[^"\\]|\\.)*"\s*)+', source):
             text = ''.join(re.findall(r'"((?:[^"\\]|\\.)*)"', found[0])).replace('\\n', ' ')
-            parts = [' '.join(x.split()) for x in re.split('%[-+.*0-9]*(?:llu|zu|[sdf])', text.replace('%%', '%'))]
+            parts = [' '.join(x.split()) for x in re.split('%[-+.*0-9]*(?:ll[du]|zu|[sdf])', text.replace('%%', '%'))]
             parts = [x for x in parts if ' ' in x and x not in NOT_PRINTED]
             if parts:
                 yield parts
