@@ -674,5 +674,8 @@ bool table_write(const struct table *x, size_t top, const struct output *o, unsi
 		.document = as_document,
 		.rows = as_rows };
 
+	if (top && top < x->rows && o->kind != OUT_JSON && out_is_data(o->kind))
+		note_line(to->notes, "note: %zu of %zu rows are written; %s writes all\n", top,
+		        x->rows, x->all ? x->all : "--top=0");
 	return out_export(&all, to, e);
 }
