@@ -18,7 +18,7 @@ from .inputs import Copies
 from .recipes import Answer, run_recipes
 from .rows import CAUSES
 from .store import Store
-from .update import Say, manifest
+from .update import CAPTURE, Say, manifest
 
 ROWS = 12  # maximum rows of each table
 WIDTH, HEIGHT, LEFT, BOTTOM, TOP = 1240, 200, 84, 24, 12
@@ -270,7 +270,8 @@ def write(out: str, path: str, reports: int = 10, say: Say = lambda line: None) 
     runs = [(run, median, verdicts.get(run, '')) for run, median in times.rows]
     files: Dict[Tuple[str, str], List[str]] = {}
     for r in sorted(rows, key=lambda r: (r.steps is None, r.path)):  # the main file of a worker first
-        files.setdefault((r.run, r.worker), []).append(r.path)
+        if r.format != CAPTURE:  # the trace finds its captures itself
+            files.setdefault((r.run, r.worker), []).append(r.path)
     base = re.sub(r'\.html?$', '', path) + '_reports'
     made = _write_reports(files, _wanted(answers, reports), base, say)
     links = {place: quote('%s/%s' % (os.path.basename(base), os.path.basename(p))) for place, p in made.items()}
