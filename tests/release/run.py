@@ -127,7 +127,9 @@ def complete():
     assert {'ziglang', 'zlib'} <= {x['uri'].split('/')[-1].split('@')[0] for x in inputs}, inputs
     with tarfile.open(os.path.join(out, sdist)) as tar:
         names = set(tar.getnames())
-        assert b'\nProject-URL: Source, %s\n' % PROJECT.encode() in tar.extractfile(name + '/PKG-INFO').read()
+        about = tar.extractfile(name + '/PKG-INFO').read().decode()
+    assert '\nProject-URL: Source, %s\n' % PROJECT in about, about
+    assert '](%s/blob/v%s/docs/' % (PROJECT, version()) in about and '](../' not in about, about
     assert {name + n for n in ('/PKG-INFO', '/pyproject.toml', '/generated/web-1.c', '/Makefile')} <= names, names
     with tarfile.open(os.path.join(out, name + '.tar.gz')) as tar:
         names = set(tar.getnames())
