@@ -286,6 +286,32 @@ def test_roofline_of_an_engine():
     assert abs(mfu - 2 * 512 * 10 / 1e12 / 155e-6) < 1e-6, mfu
 
 
+def run_metadata(**runs):
+    """Returns run metadata as text, with this number of executions of each node, 5 us each."""
+    return 'step_stats { dev_stats { device: "/cpu:0" %s } }' % ' '.join(
+        'node_stats { node_name: "%s" all_start_micros: %d op_end_rel_micros: 5 all_end_rel_micros: 5 }' % (n, 100 + 10 * i)
+        for n, times in runs.items() for i in range(times))
+
+
+def test_executions():
+    """A step has the float operations of each execution. Those of nodes that it does not execute are stated apart."""
+    nodes = node('x', 'Placeholder', shape=shape(3, 5)), node('a', 'Neg', ['x']), node('b', 'Square', ['x']), node('c', 'Tanh', ['x'])
+    with tempfile.TemporaryDirectory() as d:
+        paths = os.path.join(d, 'graph.pbtxt'), os.path.join(d, 'run_meta.pbtxt')
+        open(paths[0], 'w').write(''.join(nodes))
+        open(paths[1], 'w').write(run_metadata(a=3))
+        found = document('flops', *paths)
+        cases.equal((found['flops'], found['not_run_flops'], [(r['op'], r['calls'], r['flops']) for r in found['ops']]),
+                    (45, 15, [('Neg', 3, 45)]), 'executions')
+        assert 'Not included: 15 of 1 node without an execution in the steps' in text('flops', *paths), text('flops', *paths)
+        found = document('flops', paths[0])
+        assert found['flops'] == 30 and 'not_run_flops' not in found, found
+        body = function('body', 'a', {'r': 'n:y:0'}, node('n', 'Neg', ['a']))
+        open(paths[0], 'w').write(node('x', 'Placeholder', shape=shape(3, 5)) + node('p', 'PartitionedCall', ['x'], f=calls('body')) + library(body))
+        open(paths[1], 'w').write(run_metadata(p=2))
+        cases.equal(document('flops', *paths)['flops'], 30, 'the nodes of a function run as often as the node that calls it')
+
+
 def test_types_of_a_graph():
     """The attribute T gives the bytes of an operation."""
     with tempfile.TemporaryDirectory() as d:
