@@ -102,7 +102,7 @@ static void add_node(struct graph_counting *x, uint32_t node)
 		.device = time,
 		.on = n->device };
 
-	c.stated = x->s->computes_flops ? 0 : n->float_ops;
+	c.stated = x->s->computes_flops || n->flags & NODE_CALL ? 0 : n->float_ops;
 	if (state == NODE_WITHOUT_FLOPS && c.stated <= 0 && (!x->copies || !time)) {
 		to->moved_time = num_add(to->moved_time, time);
 		return;

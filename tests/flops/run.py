@@ -275,6 +275,21 @@ def test_coverage_by_copies():
             assert ('time, all of it copies and other work without float operations' in found) == only, found
 
 
+def test_execution_trace():
+    """A PyTorch execution trace without the trace of the run has the same float operations and bytes, and the reasons of the rest."""
+    path = os.path.join(TESTDATA, 'traces', 'calls.json')
+    found = document('flops', path)
+    rows = document('op', path, '-select', 'float_ops')
+    cases.equal((found['flops'], found['bytes'], found['uncounted']), (rows['total']['float_ops'], 4 * (5 + 2 * 4 + 4 * 5 + 2 * 5) + 4 * (4 + 2 * 3 + 3 * 4 + 2 * 4), []), 'sums')
+    assert '1 of 80 = 2 * 1 * 2 * 5 * 4' in text('flops', path, '--explain=aten::addmm')
+    with tempfile.NamedTemporaryFile('w', suffix='.json') as f:
+        f.write(open(path).read().replace('"aten::addmm"', '"aten::convolution"'))
+        f.flush()
+        found = document('flops', f.name)
+        assert found['flops'] == 0, found
+        assert ('aten::convolution', 'no shape in the file') in {(u['op'], u['reason']) for u in found['uncounted']}, found['uncounted']
+
+
 def test_roofline_of_an_engine():
     """Layers of TensorRT with times: bytes of the tensors whose types the file states, and MFU at a given peak."""
     paths = [os.path.join(TESTDATA, 'traces', 'tensorrt_%s.json' % n) for n in ('layers', 'times')]
