@@ -6,7 +6,7 @@ complete -c tfprof -n __fish_use_subcommand -a code -d 'time and memory by Pytho
 complete -c tfprof -n __fish_use_subcommand -a op -d 'time per operation type, with the cumulative share'
 complete -c tfprof -n __fish_use_subcommand -a summary -d 'one screen; inputs, hottest nodes, missing data'
 complete -c tfprof -n __fish_use_subcommand -a top -d 'nodes by own time, the hottest first'
-complete -c tfprof -n __fish_use_subcommand -a peek -d 'one op, kernel, module or line, and what is around it'
+complete -c tfprof -n __fish_use_subcommand -a peek -d 'one op, kernel, call, module or line, and what is around it'
 complete -c tfprof -n __fish_use_subcommand -a advise -d 'what to look at first; for traces; why'
 complete -c tfprof -n __fish_use_subcommand -a devices -d 'what each device did, and why it was idle; alias; gpu'
 complete -c tfprof -n __fish_use_subcommand -a kernels -d 'kernels, copies and compiled ops by total time'

@@ -733,15 +733,15 @@ class Commands:
             table: Optional[Literal['all', 'callers', 'callees', 'inputs', 'readers', 'ops', 'kernels', 'lines', 'steps']] = None,
             step: Optional[Steps] = None,
             order_by: Optional[Order] = None) -> Result:
-        """Runs the command peek: one op, kernel, module or line, and what is around it.
+        """Runs the command peek: one op, kernel, call, module or line, and what is around it.
 
-        NAME is the name of an op, kernel, module, node, scope, op type or line, or else a
-        pattern (PCRE2) found in names. If several names match, they are listed with their
-        times, the largest first. For one name, the command lists what calls it and what it
-        calls, its kernels, its Python lines, and its time and runs in each step. In a profile
-        with a graph, it also lists the nodes that it reads from and the nodes that read from
-        it; names of nodes are paths, and the scope around a node takes the place of its
-        caller. Times include everything below, and shares are shares of the time of NAME.
+        NAME is the name of an op, kernel, driver call, module, node, scope, op type or line,
+        or else a pattern (PCRE2) found in names. If several names match, they are listed with
+        their times, the largest first. For one name, the command lists what calls it and what
+        it calls, its kernels, its Python lines, and its time and runs in each step. In a
+        profile with a graph, it also lists the nodes that it reads from and the nodes that
+        read from it; names of nodes are paths, and the scope around a node takes the place of
+        its caller. Times include everything below, and shares are shares of the time of NAME.
         Below an op, further calls of the same op do not count again. A note names the lists
         for which the input has no data.
 

@@ -96,7 +96,8 @@ def test_peek_trace(t):
     with tempfile.TemporaryDirectory(prefix='tfprof-data-') as home:
         path = os.path.join(home, 'a.pt.trace.json')
         peek_trace(path)
-        docs = {n: json.loads(t.run(['peek', n, path, '-output', 'json'])) for n in ('aten::mm', 'gemm_a', 'model.py:9:forward', 'aten')}
+        docs = {n: json.loads(t.run(['peek', n, path, '-output', 'json'])) for n in ('aten::mm', 'gemm_a', 'model.py:9:forward', 'aten',
+                                                                                         'cudaLaunchKernel')}
         one = json.loads(t.run(['peek', 'aten::mm', path, '-step', '4', '-output', 'json']))
         table = json.loads(t.run(['peek', 'aten::mm', path, '--table=kernels', '-output', 'json']))
         swapped = t.run(['peek', path, 'aten::mm', '-output', 'json'])
@@ -109,7 +110,7 @@ def test_peek_trace(t):
     # 45 us on the device; on the host 38 + 9 us without the calls inside, which belong to the op around.
     t.check(by_name(mm['names'], 'kind', *times) == {'aten::mm': ('op', 45, 47, 3)}, 'the subject: %s' % mm['names'])
     t.check(by_name(mm['callers'], *times) == {'aten::outer': (45, 47, 2)}, 'callers: %s' % mm['callers'])
-    t.check(by_name(mm['callees'], *times) == {'aten::mm': (10, 20, 1)}, 'callees: %s' % mm['callees'])
+    t.check(by_name(mm['callees'], *times) == {'aten::mm': (10, 20, 1), 'cudaLaunchKernel': (0, 2, 2)}, 'callees: %s' % mm['callees'])
     t.check(by_name(mm['kernels'], *times) == {'gemm_a': (35, 0, 2), 'gemm_b': (10, 0, 1)}, 'kernels: %s' % mm['kernels'])
     t.check(by_name(mm['lines'], *times) == {'train.py:7:step': (40, 38, 2), 'model.py:9:forward': (5, 9, 1)}, 'lines: %s' % mm['lines'])
     t.check([(s['step'], s['accelerator_micros'], s['self_micros'], s['runs']) for s in mm['steps']] == [(3, 45, 47, 3), (4, 45, 47, 3)],
@@ -122,6 +123,13 @@ def test_peek_trace(t):
     t.check(by_name(gemm['lines'], *times) == {'train.py:7:step': (30, 0, 1), 'model.py:9:forward': (5, 0, 1)}, 'its lines: %s' % gemm['lines'])
     line = docs['model.py:9:forward']
     t.check(by_name(line['ops'], *times) == {'aten::mm': (0, 9, 1)} and by_name(line['kernels'], *times) == {'gemm_a': (5, 0, 1)}, 'a line: %s' % line)
+    t.check([r['runs'] for r in line['names'] + line['steps']] == [2, 2, 2], 'runs of a line, without driver calls: %s' % line)
+    call = docs['cudaLaunchKernel']
+    t.check(by_name(call['names'], 'kind', *times) == {'cudaLaunchKernel': ('call', 0, 3, 3)}, 'a driver call: %s' % call['names'])
+    t.check(by_name(call['callers'], 'self_micros', 'runs') == {'aten::mm': (3, 3)}, 'its callers: %s' % call['callers'])
+    t.check(by_name(call['lines'], 'self_micros', 'runs') == {'train.py:7:step': (2, 2), 'model.py:9:forward': (1, 1)},
+            'its lines: %s' % call['lines'])
+    t.check([(s['step'], s['self_micros'], s['runs']) for s in call['steps']] == [(3, 3, 3), (4, 3, 3)], 'its steps: %s' % call['steps'])
     t.check(by_name(line['callers'], 'accelerator_micros') == {'train.py:7:step': (5,)}, 'above a line: %s' % line['callers'])
     t.check([r['name'] for r in docs['aten']['names']] == ['aten::outer', 'aten::mm'] and not docs['aten']['steps'] and 'name' not in docs['aten'],
             'several names: %s' % docs['aten'])
