@@ -1250,16 +1250,17 @@ class Commands:
         is given. A gate consists of a number (total.METRIC, scope:PATTERN.METRIC,
         op:PATTERN.METRIC and so on), an operator (<, <=, > or >=) and a limit: +5% or +1MB
         limits the change from the first side to the last, 30ms limits the last side itself,
-        and 30% its share of the total. The number can also be step_time or idle; for traces,
-        exposed_communication, kernels, or the id of a cause of why (the time that its removal
-        would save). idle_share<10% limits a part of the step time, multiplied by the number of
-        devices. Changes of times are judged by the same test over the steps: the gate holds or
-        fails if the steps show on which side of the limit the change is, and the average
-        agrees. Otherwise it is inconclusive; a gate on a side with one step always is. The
-        answer then prints the interval of changes that the steps do not exclude, the smallest
-        change that they can show, and about how many steps would be enough. Numbers that do
-        not vary and limits for the side itself need no test. The status is 1 if a gate fails,
-        if a gate is inconclusive and --allow-inconclusive is not given, or if nothing matches.
+        and 30% its share of the total; such limits need only one side. The number can also be
+        step_time or idle; for traces, exposed_communication, kernels, or the id of a cause of
+        why (the time that its removal would save). idle_share<10% limits a part of the step
+        time, multiplied by the number of devices. Changes of times are judged by the same test
+        over the steps: the gate holds or fails if the steps show on which side of the limit
+        the change is, and the average agrees. Otherwise it is inconclusive; a gate on a side
+        with one step always is. The answer then prints the interval of changes that the steps
+        do not exclude, the smallest change that they can show, and about how many steps would
+        be enough. Numbers that do not vary and limits for the side itself need no test. The
+        status is 1 if a gate fails, if a gate is inconclusive and --allow-inconclusive is not
+        given, or if nothing matches.
 
         other: the other profile, or a path. Differences are the other profile minus this one,
         so increases are positive. steps: a step of each side, such as (3, 'slowest'); without
