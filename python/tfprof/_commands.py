@@ -231,8 +231,9 @@ class Commands:
             after the first entry; in scope, op, code and top with -select live_bytes. Default:
             peak.
         by: worker: add columns for each worker, the slowest worker and the spread; all other
-            values select how scope and op group the slices of a trace; module-class: one row
-            for all layers of a class, such as Linear. Default: none.
+            values select how scope, op and top group the slices of a trace, and source also
+            how top groups a profile with call stacks; module-class: one row for all layers of
+            a class, such as Linear. Default: none.
         max_workers: show columns for the N workers with the largest totals; negative: 8, or as
             many as fit the terminal. Default: -1.
         worker_regexes: use only the workers whose names match. Default: .*.
@@ -351,8 +352,9 @@ class Commands:
             after the first entry; in scope, op, code and top with -select live_bytes. Default:
             peak.
         by: worker: add columns for each worker, the slowest worker and the spread; all other
-            values select how scope and op group the slices of a trace; module-class: one row
-            for all layers of a class, such as Linear. Default: none.
+            values select how scope, op and top group the slices of a trace, and source also
+            how top groups a profile with call stacks; module-class: one row for all layers of
+            a class, such as Linear. Default: none.
         max_workers: show columns for the N workers with the largest totals; negative: 8, or as
             many as fit the terminal. Default: -1.
         worker_regexes: use only the workers whose names match. Default: .*.
@@ -472,8 +474,9 @@ class Commands:
             after the first entry; in scope, op, code and top with -select live_bytes. Default:
             peak.
         by: worker: add columns for each worker, the slowest worker and the spread; all other
-            values select how scope and op group the slices of a trace; module-class: one row
-            for all layers of a class, such as Linear. Default: none.
+            values select how scope, op and top group the slices of a trace, and source also
+            how top groups a profile with call stacks; module-class: one row for all layers of
+            a class, such as Linear. Default: none.
         max_workers: show columns for the N workers with the largest totals; negative: 8, or as
             many as fit the terminal. Default: -1.
         worker_regexes: use only the workers whose names match. Default: .*.
@@ -595,8 +598,9 @@ class Commands:
             after the first entry; in scope, op, code and top with -select live_bytes. Default:
             peak.
         by: worker: add columns for each worker, the slowest worker and the spread; all other
-            values select how scope and op group the slices of a trace; module-class: one row
-            for all layers of a class, such as Linear. Default: none.
+            values select how scope, op and top group the slices of a trace, and source also
+            how top groups a profile with call stacks; module-class: one row for all layers of
+            a class, such as Linear. Default: none.
         max_workers: show columns for the N workers with the largest totals; negative: 8, or as
             many as fit the terminal. Default: -1.
         worker_regexes: use only the workers whose names match. Default: .*.
@@ -683,7 +687,8 @@ class Commands:
 
         Prints a flat list of nodes without their scopes. Each line shows a node's own number,
         its share of the total, the cumulative share, the number of calls and the mean per
-        call.
+        call. -by source ranks source lines, also those of profiles with call stacks that are
+        not traces.
 
         n: show the first N nodes (20); 0 is all; also --top. Default: 20.
         step: show this step; negative: the average of all steps; 0,2,5 or 3..9: the average of
@@ -702,8 +707,9 @@ class Commands:
             after the first entry; in scope, op, code and top with -select live_bytes. Default:
             peak.
         by: worker: add columns for each worker, the slowest worker and the spread; all other
-            values select how scope and op group the slices of a trace; module-class: one row
-            for all layers of a class, such as Linear. Default: none.
+            values select how scope, op and top group the slices of a trace, and source also
+            how top groups a profile with call stacks; module-class: one row for all layers of
+            a class, such as Linear. Default: none.
         worker_regexes: use only the workers whose names match. Default: .*.
 
         Units: the end of a column's name: _ns nanoseconds, _micros microseconds, _bytes bytes;

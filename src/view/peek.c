@@ -364,27 +364,10 @@ static void mark_type(struct peeking *x)
 			x->inside[node] = ITSELF;
 }
 
-/* Returns the entry of the line that a node comes from: the innermost frame with a source file,
- * otherwise the innermost frame. ID_NONE: the node has no call stack. */
-static uint32_t line_of(const struct peeking *x, uint32_t node)
-{
-	const struct tree *t = x->lines.t;
-	uint32_t first = t ? t->entry_of[node] : ID_NONE;
-
-	if (first == ID_NONE || x->m->nodes.v[node].frame == ID_NONE)
-		return ID_NONE;
-	for (uint32_t i = first; i; i = t->parent[i]) {
-		struct frame f = model_frame(x->m, t->frame[i]);
-		if (frame_is_placed(x->m, &f))
-			return i;
-	}
-	return first;
-}
-
 /* Adds a node of the subject to its line. Counts only the runs of the subject itself. */
 static void add_to_line(struct peeking *x, uint32_t node)
 {
-	uint32_t line = line_of(x, node);
+	uint32_t line = x->lines.t ? view_line_of(x->m, x->lines.t, node) : ID_NONE;
 
 	if (line == ID_NONE)
 		return;

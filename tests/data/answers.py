@@ -31,6 +31,24 @@ def test_top(t):
             t.check(few['nodes'] == doc['nodes'][:3] and few['row_count'] == doc['row_count'] and few['rows'] == few['nodes'], '%s %s: -n' % (name, metric))
 
 
+def test_top_lines(t):
+    """-by source ranks the lines of a profile with call stacks: the own numbers of code, of a line and its gradients in one row."""
+    judge = validators()
+    path = os.path.join(ROOT, 'testdata', 'example', 'profile_100')
+    for metric in ('micros', 'bytes'):
+        doc = json.loads(t.run(['top', path, '-by', 'source', '-order_by', metric, '-n', '0', '-output', 'json']))
+        bad = judge['top.json'](doc) if judge else []
+        t.check(not bad, 'top -by source: %s' % bad[:3])
+        want, own = {}, 'own_' + metric
+        for r in t.rows(['code', path, '-select', metric, '-max_depth', '100']):
+            line = '%s:%s:%s' % (os.path.basename(r['file'] or ''), r['line'], r['function'])
+            want[line] = want.get(line, 0) + (r[own] or 0)
+        found = {r['path']: r[own] for r in doc['nodes'] if r['path'] != '(no source)'}
+        t.check(found == {k: v for k, v in want.items() if v} and len(found) > 3, '%s: %s, not %s' % (metric, found, want))
+        t.check([r[own] for r in doc['nodes']] == sorted((r[own] for r in doc['nodes']), reverse=True), '%s: the order' % metric)
+    t.run(['op', path, '-by', 'source'], 1)
+
+
 def test_summary(t):
     """Numbers equal those of the views; documents match their schema."""
     judge = validators()
