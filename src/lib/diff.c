@@ -564,7 +564,8 @@ static bool answer(struct diff_sides *d, const struct diff_request *w, struct si
 		return false;
 	if (!diff.both)
 		return fail_apart(d, &c, &names);
-	note_nodes(s, &diff, &names);
+	if (d->n > 1)
+		note_nodes(s, &diff, &names);
 	note_unlike(d, &c, &k, &names);
 	if (memory_of_all(d) == M_LIVE_BYTES)
 		note_line(&s->notes, "note: 'memory A B' compares the live sets by line\n");
@@ -573,7 +574,8 @@ static bool answer(struct diff_sides *d, const struct diff_request *w, struct si
 		return false;
 	x.d = &diff;
 	x.gates = gates;
-	return diff_write(&x, &to, &s->error) &&
+	bool alone = d->n == 1 && w->o.output.kind == OUT_STDOUT; /* notes have the gates */
+	return (alone || diff_write(&x, &to, &s->error)) &&
 	       check_gates(s, gates, x.n_gates, x.allow_inconclusive);
 }
 
