@@ -671,7 +671,7 @@ static void add_devices(struct table *x, struct table *partition, struct worker_
 	}
 	if (!u) {
 		u = ARENA_NEW(x->a, struct device_use);
-		device_use_trace(u, w->t, &w->links, x->a);
+		device_use_trace(u, &w->links, &w->steps, x->a);
 	}
 	w->steps = u->steps;
 	fill_devices(x, w, &u->usage);

@@ -421,7 +421,7 @@ static void end_events(struct chrome *c)
 int sniff_onnxruntime(struct str head, struct str path)
 {
 	(void)path;
-	if (!str_contains(head, S("\"ph\"")))
+	if (str_is_binary(head) || !str_contains(head, S("\"ph\"")))
 		return 0;
 	if (str_contains(head, S("\"Session\"")) &&
 	        (str_contains(head, S("\"model_loading_")) ||
