@@ -246,7 +246,7 @@ static void put_steps(struct page_text *t)
 	const struct model *m = t->p->m;
 	size_t n = m->step_ids.n;
 
-	if (!n)
+	if (!n || model_is_sampled(m))
 		return;
 	begin(t);
 	if (!f->marks) {

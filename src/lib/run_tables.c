@@ -116,6 +116,10 @@ bool run_steps(struct session *s, const struct request *r, struct sink *out)
 {
 	if (!session_need_steps(s, &r->opts) || !session_seal(s))
 		return false;
+	if (model_is_sampled(&s->model))
+		return session_fail(s, ERR_FAILED,
+		        "samples of pprof have no times at which they were taken, so no steps\n"
+		        "hint: 'top' and 'code' show what was sampled");
 	if (!s->model.traces.n && !s->recording.n && s->model.steps.n)
 		return write_model_steps(s, r, out);
 	return run_table(s, TABLE_STEPS, r, out);

@@ -125,5 +125,6 @@ bool run_what_if(struct session *s, const struct request *r, struct sink *out)
 	                : why_replay(&job, request.cause, &w.run, a, &s->error);
 	if (ok && named)
 		note_unchanged(s, &w);
+	w.overlaps = ok && replay_overlaps(&x, &w.run);
 	return ok && what_if_write(&w, request.top, o, o->wide ? 0 : s->columns, &to, &s->error);
 }

@@ -110,6 +110,22 @@ static void names_of_functions(void **state)
 	                        "3>\n_Z6vecaddPKfS0_Pfi\n_Zwrong\n");
 }
 
+/* Names that would be equal in the available room show the part in which they differ. */
+static void alike_names(void **state)
+{
+	static const struct column one[] = { TEXT_COLUMN("name") };
+	struct table x = { .a = *state, .rows = 3, TABLE_COLUMNS(one, NULL) };
+	struct sink *to = sink_memory(*state);
+
+	table_text(&x, S("model/encoder/transformer/layer_2/attention/dropout/Cast"));
+	table_text(&x, S("model/encoder/transformer/layer_19/attention/dropout/Cast"));
+	table_text(&x, S("model/encoder/transformer/pooler/attention/dense/MatMul"));
+	table_put_text(&x, 0, 32, to);
+	assert_str(sink_text(to),
+	        "name\nmodel/en...layer_2/attention/...\n"
+	        "model/en...layer_19/attention...\nmodel/enco...ention/dense/MatMul\n");
+}
+
 /* A source line loses its folders, then the middle or all of its function, and keeps the name of
  * the file and the number. */
 static void lines_of_files(void **state)
@@ -159,7 +175,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = { unit_case(columns_left_out),
 		unit_case(texts_are_shortened_as_needed), unit_case(empty_texts),
-		unit_case(names_of_functions), unit_case(lines_of_files),
+		unit_case(names_of_functions), unit_case(alike_names), unit_case(lines_of_files),
 		unit_case(the_widest_first) };
 
 	return unit_main(tests, argc, argv);

@@ -224,6 +224,68 @@ struct str table_shorten(struct arena *a, struct str s, size_t room)
 	return end ? shorten_line(a, s, end, room) : shorten_middle(a, s, room);
 }
 
+/* Texts of a column that become equal when they are shortened. */
+struct alike {
+	struct str first; /* the first of them */
+	size_t same;      /* number of bytes that all of them have in common at the start */
+	bool differ;
+};
+
+static size_t common_start(struct str a, struct str b)
+{
+	size_t n = 0;
+
+	while (n < a.n && n < b.n && a.p[n] == b.p[n])
+		n++;
+	return n;
+}
+
+/* Shortens a text to the part in which it differs from texts with the same start: replaces the
+ * bytes before and after this part by "...". */
+static struct str shorten_around(struct arena *a, struct str s, size_t same, size_t room)
+{
+	size_t head = room / 4, from = same;
+
+	if (room < 16 || s.n <= room)
+		return shorten_middle(a, s, room);
+	while (from > head + 3 && same - from < room / 4 && !strchr("/:<,( ", s.p[from - 1]))
+		from--;
+	if (from <= head + 3)
+		return str_fmt(a, "%.*s...", STR(str_sub(s, 0, room - 3)));
+	struct str rest = str_sub(s, from, SIZE_MAX);
+	if (rest.n <= room - head - 3)
+		return shorten_middle(a, s, room);
+	return str_fmt(a, "%.*s...%.*s...", STR(str_sub(s, 0, head)),
+	        STR(str_sub(rest, 0, room - head - 6)));
+}
+
+/* Shortens the texts of a column, so that texts that differ remain different where possible. v: the
+ * first text; the next ones follow at distances of `stride`. */
+static void shorten_column(struct arena *a, struct str *v, size_t rows, size_t stride, size_t room)
+{
+	struct str *made = ARENA_ARRAY(a, rows + 1, struct str);
+	struct alike *groups = ARENA_ARRAY(a, rows + 1, struct alike);
+	struct intern ids;
+
+	intern_init(&ids, a);
+	for (size_t r = 0; r < rows; r++) {
+		struct str s = v[r * stride];
+		made[r] = table_shorten(a, s, room);
+		uint32_t id = intern_add_kept(&ids, made[r]);
+		struct alike *g = &groups[id];
+		if (!g->first.p)
+			*g = (struct alike){ s, s.n, false };
+		size_t same = common_start(g->first, s);
+		g->differ |= !str_eq(g->first, s);
+		g->same = same < g->same ? same : g->same;
+	}
+	for (size_t r = 0; r < rows; r++) {
+		const struct alike *g = &groups[intern_find(&ids, made[r])];
+		v[r * stride] =
+		        g->differ ? shorten_around(a, v[r * stride], g->same, room) : made[r];
+	}
+}
+
 /* Returns the number of bytes of a cell that take no column of the terminal: all bytes of "≥" but
  * one. */
 static size_t hidden_bytes(struct str s)
@@ -424,16 +486,16 @@ void table_put_text(const struct table *x, size_t top, unsigned columns, struct 
 	size_t end = columns_end(&g);
 	if (columns)
 		room = fit(&g, columns, end);
+	for (size_t c = 0; columns && c < n; c++)
+		if (g.width[c] && x->columns[c].type == COLUMN_TEXT)
+			shorten_column(
+			        x->a, &g.text[c], g.rows + 1, n, c + 1 == end ? room : g.width[c]);
 	for (size_t r = 0; r <= g.rows; r++) {
 		line.n = 0;
 		for (size_t c = 0; c < n; c++) {
 			struct str s = g.text[r * n + c];
-			bool last = c + 1 == end;
 			if (!g.width[c])
 				continue;
-			size_t most = hidden_bytes(s) + (last ? room : g.width[c]);
-			if (columns)
-				s = table_shorten(x->a, s, most);
 			put_padded(&line, s, g.width[c], x->columns[c].type == COLUMN_TEXT);
 		}
 		while (line.n && line.p[line.n - 1] == ' ')
