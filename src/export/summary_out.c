@@ -390,7 +390,12 @@ static void put_devices(struct page_text *t)
 		sb_put_name(&t->line, table_shorten(t->a, device_label(t, d->name), 32));
 		put_time(t, " busy ", d->busy, "");
 		if (d->window > 0)
-			sb_fmt(&t->line, " (%.1f%%)", 100.0 * (double)d->busy / (double)d->window);
+			sb_fmt(&t->line, " (%.1f%%", 100.0 * (double)d->busy / (double)d->window);
+		/* the lines of the step time above have shares of an average step */
+		if (d->window > 0 && f->times.n && f->marks)
+			put_time(t, " of ", d->window, "");
+		if (d->window > 0)
+			sb_char(&t->line, ')');
 		put_time(t, ", idle ", num_sub(d->window, d->busy), "");
 		put_cause(t, d);
 		if (i + 1 == DEVICES_SHOWN && f->devices.n > DEVICES_SHOWN)

@@ -969,7 +969,7 @@ def print_files_without_work():
     subprocess.run([MAKE, 'idle/4000.tfspool'], input=script.encode(), check=True)
     simulated.works = []
     paths = ['idle', writers.write_xspace(simulated, '.')[0], writers.write_rocprof(simulated, '.')[0],
-             os.path.join(cases.ROOT, 'testdata', 'traces', 'onnxruntime.json')]
+             *(os.path.join(cases.ROOT, 'testdata', *parts) for parts in (('traces', 'onnxruntime.json'), ('flight', 'dump_0'), ('memory', 'snapshot.pickle')))]
     for path in paths + ([writers.write_nsys(simulated, '.')[0]] if built.has(PROGRAM, 'sqlite') else []):
         assert 'No verdict: the file has no device work; ' in words_of('why', path), path
 
