@@ -34,12 +34,15 @@ function stepTime(times) {
 }
 
 // The numbers at the top. Times of operations are sums: in a trace they are no part of the step time, as operations run at the same time.
-function figures(document, times) {
+function figures(document, times, memory) {
 	const total = document.total || {}, steps = document.steps ? document.steps.used.length : 0, per = steps > 1 ? `average of ${steps} steps` : '';
 	const list = times.length ? [['accelerator_micros', 'us', 'Device time', 'sum over operations' + (steps > 1 ? ', per step' : '')], ['cpu_micros', 'us', 'Host time', 'sum over operations' + (steps > 1 ? ', per step' : '')]]
 		: [['micros', 'us', 'Time per step', per], ['accelerator_micros', 'us', 'On accelerators', percent(total.accelerator_micros, total.micros)], ['cpu_micros', 'us', 'On the CPU', percent(total.cpu_micros, total.micros)]];
 	const bound = total.uncounted > 0 ? 'at least: some calls are not counted' : '';
 	const tiles = [times.length ? stepTime(times) : null, ...[...list, ...FIGURES].filter(([m]) => total[m] > 0).map(([m, unit, label, note]) => tile(m, label, total[m], unit, m === 'float_ops' ? bound : note))].filter(Boolean);
+	const peak = memory && !(total.peak_bytes > 0) ? memory.memory.reduce((a, b) => b.peak_bytes > a.peak_bytes ? b : a, { peak_bytes: 0 }) : { peak_bytes: 0 };
+	if (peak.peak_bytes > 0) // of a file with memory alone, it is the first number
+		tiles[total.accelerator_micros > 0 || total.cpu_micros > 0 ? 'push' : 'unshift'](tile('memory_peak_bytes', 'Peak memory', peak.peak_bytes, 'bytes', [peak.device, peak.allocator].filter(Boolean).map(plain).join(', ')));
 	return tiles.length ? el('div', { class: 'tiles' }, tiles) : null;
 }
 
@@ -254,7 +257,7 @@ function inputs(first) {
 }
 
 export async function overviewPage(report) {
-	const first = (await report.entry(report.list[0].name)).document, summary = await report.entry('summary');
+	const first = (await report.entry(report.list[0].name)).document, summary = await report.entry('summary'), memory = await report.entry('memory');
 	const parts = await Promise.all([why(report), steps(report), devices(report), phases(report), idle(report), critical(report), hot(report, 'op', 'operation types'), hot(report, 'scope', 'nodes'), kernels(report), hot(report, 'code', 'code lines'), advice(report)]);
-	return el('div', { class: 'overview' }, figures(first, summary ? summary.document.step_time : []), el('div', { class: 'cards' }, parts, notes(first), inputs(first)));
+	return el('div', { class: 'overview' }, figures(first, summary ? summary.document.step_time : [], memory && memory.document), el('div', { class: 'cards' }, parts, notes(first), inputs(first)));
 }
