@@ -75,9 +75,11 @@ async function hot(report, page, title) {
 	return metric ? card(`${metric.unit === 'us' ? 'Hottest' : 'Largest'} ${title} by ${metric.label.toLowerCase()}`, base(per), hottest(tree, metric, page)) : null;
 }
 
-// Steps of a trace by what devices did; of a profile by where its nodes ran.
-async function steps(report) {
+// Steps of a trace by what devices did; of a profile by where its nodes ran. marked: false for a trace without steps.
+async function steps(report, marked) {
 	const entry = await report.entry('steps');
+	if (entry && !marked)
+		return null; // the card of the devices has the whole trace
 	if (entry && entry.document.steps.length) {
 		const t = rowsTable(entry.document, 'steps'), devices = t.value('devices', 0);
 		return card('Steps', stacked(t.count, PARTS.map(([label, color, name]) => ({ label, color, value: i => t.value(name.replace('compute_ns', 'compute_busy_ns'), i) / devices })),
@@ -147,7 +149,7 @@ function fold(text, ns, whole, open, ...content) {
 // The verdict, and what a step would be shorter without each cause; a click on a cause shows its places and what people do about it.
 function whyCard(d, worker) {
 	return card({ title: [worker, plain(d.verdict)].filter(Boolean).join(': '), part: 'why' }, d.causes.map((c, i) => fold(c.id.replace(/_/g, ' '), c.saved_ns, d.window_ns, i === 0,
-		base(`Without it, the step is ${number(c.saved_ns, 'ns')} shorter. ` + (c.where.length ? `Its places, as shares of the ${number(c.cost_ns, 'ns')} that they take, also beside other work:` : '')),
+		base(`Without it, ${/step/.test(d.of) ? 'the step' : 'the trace'} is ${number(c.saved_ns, 'ns')} shorter. ` + (c.where.length ? `Its places, as shares of the ${number(c.cost_ns, 'ns')} that they take, also beside other work:` : '')),
 		places({ places: c.where, ns: c.cost_ns }, worker), el('p', { class: 'hint' }, c.advice))));
 }
 
@@ -258,6 +260,7 @@ function inputs(first) {
 
 export async function overviewPage(report) {
 	const first = (await report.entry(report.list[0].name)).document, summary = await report.entry('summary'), memory = await report.entry('memory');
-	const parts = await Promise.all([why(report), steps(report), devices(report), phases(report), idle(report), critical(report), hot(report, 'op', 'operation types'), hot(report, 'scope', 'nodes'), kernels(report), hot(report, 'code', 'code lines'), advice(report)]);
-	return el('div', { class: 'overview' }, figures(first, summary ? summary.document.step_time : [], memory && memory.document), el('div', { class: 'cards' }, parts, notes(first), inputs(first)));
+	const times = summary ? summary.document.step_time : [];
+	const parts = await Promise.all([why(report), steps(report, times.some(t => t.marked || t.steps > 1)), devices(report), phases(report), idle(report), critical(report), hot(report, 'op', 'operation types'), hot(report, 'scope', 'nodes'), kernels(report), hot(report, 'code', 'code lines'), advice(report)]);
+	return el('div', { class: 'overview' }, figures(first, times, memory && memory.document), el('div', { class: 'cards' }, parts, notes(first), inputs(first)));
 }
