@@ -163,6 +163,10 @@ class Input:
     Nothing = Nothing
 
     @property
+    def program(self):
+        return PROGRAM
+
+    @property
     def truncated(self):
         """True if a note says that the file is truncated."""
         self.load()

@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks that commands which print the same word print the same number. Each check takes an Input of run.py."""
+import base64
 import csv
+import gzip
 import io
+import json
 import os
 import re
+import shutil
+import subprocess
+from decimal import Decimal
 from fractions import Fraction
 
 import cases
@@ -278,6 +284,90 @@ def text_of(x):
         assert last and '(3 of %d rows' % len(doc['kernels']) in last[-1], (last, len(doc['kernels']))
 
 
+def two_workers(x):
+    """A trace and a copy of it, as two workers: tables have the rows of both, averages are those of one, flops has a row for each."""
+    kernels, devices, steps, op, summary = needs(x, 'kernels', 'devices', 'steps', 'op', 'summary')
+    if os.path.getsize(x.path) > 4 << 20 or x.name.endswith('.tfspool') or len(summary['step_time']) != 1 or not devices.get('devices'):
+        raise x.Nothing('large, or several workers')
+    copies, captures = [], os.path.join(os.path.dirname(x.path), 'capture_traces')
+    if os.path.isdir(captures) and not os.path.exists(os.path.join(x.made, 'capture_traces')):
+        os.symlink(captures, os.path.join(x.made, 'capture_traces'))
+    for name in ('left', 'right'):
+        copies.append(os.path.join(x.made, name + '.' + x.name.partition('.')[2]))
+        shutil.copy(x.path, copies[-1])
+    script = ['%s -output json:outfile=two_%s.json' % (QUESTIONS[name], name) for name in ('kernels', 'devices', 'steps', 'op', 'summary', 'flops')]
+    p = subprocess.run([x.program, *copies, '-quiet'], input='\n'.join(script).encode() + b'\n', capture_output=True, cwd=x.made)
+    assert p.returncode in (0, 1), p.stderr.decode()[-400:]
+    for name, one, fields in (('kernels', kernels, ('total_ns', 'count')), ('devices', devices, ('window_ns', 'busy_ns', 'idle_ns', 'copy_bytes', 'slices')),
+                              ('steps', steps, ('duration_ns', 'busy_ns', 'idle_ns'))):
+        both = x.answer('two_%s.json' % name)
+        for field in fields:
+            cases.equal(sum(r[field] or 0 for r in both[name]), 2 * sum(r[field] or 0 for r in one[name]), '%s of two workers in %s' % (field, name))
+    both = x.answer('two_op.json')
+    for metric, v in op['total'].items():
+        if metric != 'uncounted' and v is not None:
+            off(both['total'][metric], v, Fraction(1, 500), '%s of two workers' % metric)
+    times = [{k: v for k, v in t.items() if k != 'worker'} for t in x.answer('two_summary.json')['step_time']]
+    cases.equal(times, summary['step_time'] * 2, 'step time of two workers')
+    flops = x.answer('two_flops.json')
+    if flops and 'ranks' in flops and answers(x)['flops']:
+        cases.equal([r['flops'] or 0 for r in flops['ranks']], [answers(x)['flops']['flops']] * 2, 'float operations of two workers')
+
+
+def cut_rows(x):
+    """The text of idle has each cause of its document; the shown places of a cause and its line "(N more)" add up to the cause, and
+    their number is that of the places."""
+    doc = needs(x, 'idle')
+    x.ask('idle -output file:outfile=idle.txt')
+    with open(os.path.join(x.made, 'idle.txt')) as f:
+        lines = f.read().splitlines()
+    causes = [c for d in doc['devices'] for c in sorted(d['causes'], key=lambda c: 0)]
+    found = []
+    for line in lines:
+        row = re.match(r' *([\d.]+)(ns|us|ms|s) +([\d.]+)%  (- )?(.*)$', line)
+        if not row:
+            continue
+        time, by = shown(row[1], row[2]), digit(row[1], row[2])
+        if not row[4]:
+            found.append([row[5], time, 0, 0, 0, by])
+            continue
+        more = re.match(r'\((\d+) more\)$', row[5])
+        found[-1][2] += time
+        found[-1][3] += int(more[1]) if more else 1
+        found[-1][4] += by
+    cases.equal(len(found), len([c for c in causes if c['ns']]), 'causes in the text of idle')
+    expected = sorted((c['ns'], len(c['places'])) for c in causes if c['ns'])
+    for (text, time, places, count, by, own), (ns, n) in zip(sorted(found, key=lambda r: (r[1], r[3])), expected):
+        off(time, ns, own, 'text of ' + text)
+        if count:
+            off(places, time, by + own, 'places of ' + text)
+            cases.equal(count, n, 'number of places of ' + text)
+
+
+def pages(x):
+    """The documents in the report are those of the commands: idle, why, critical, memory, roofline, phases, and the numbers of
+    summary. Long lists are cut."""
+    p = subprocess.run([x.program, 'report', x.path, '-o', 'words.html'], capture_output=True, cwd=x.made)
+    if b'without' in p.stderr and p.returncode == 1:
+        raise cases.Skip('built without the page')
+    with open(os.path.join(x.made, 'words.html')) as f:
+        text = re.search(r'<script id="data"[^>]*>\s*([A-Za-z0-9+/=\s]+)</script>', f.read()).group(1)
+    documents = {d['name']: d['document'] for d in json.loads(gzip.decompress(base64.b64decode(text)), parse_float=Decimal)['documents']}
+    for name in ('idle', 'why', 'critical', 'memory', 'roofline', 'phases', 'summary'):
+        here, there = documents.get(name), answers(x).get(name)
+        if not here or not there:
+            continue
+        for key in set(here) & set(there) - {'sources', 'tool', 'schema', 'warnings', 'rows', 'columns', 'next'}:
+            a, b = here[key], there[key]
+            if name in ('critical', 'memory', 'why', 'idle') and isinstance(a, list) and isinstance(b, list):
+                if key not in ('causes', 'devices'):
+                    a, b = a[:min(len(a), len(b))], b[:min(len(a), len(b))]
+                if name == 'why' and key == 'causes':
+                    a, b = ([{k: c[k] for k in ('id', 'cost_ns', 'saved_ns')} for c in v] for v in (a, b))
+            if name != 'summary' or key not in ('ops', 'nodes', 'row_count'):
+                cases.equal(a, b, 'page: %s: %s' % (name, key))
+
+
 def shown(number, unit):
     return Fraction(number) * UNITS[unit]
 
@@ -287,4 +377,4 @@ def digit(number, unit):
     return Fraction(UNITS[unit], 10 ** len(number.partition('.')[2]))
 
 
-CHECKS = [means_of_kernels, steps_of_devices, windows_of_steps, partition_of_replay, counted_work, steps_by_phase, hottest, looked_at, live_memory, text_of]
+CHECKS = [means_of_kernels, steps_of_devices, windows_of_steps, partition_of_replay, counted_work, steps_by_phase, hottest, looked_at, live_memory, text_of, two_workers, cut_rows, pages]
