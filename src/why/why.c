@@ -512,6 +512,9 @@ static struct str no_work(const struct why_scene *s, const struct why *out, stru
 		        "built with --enable_cuda_profiling",
 		[TRACE_NSYS] = "; nsys profile --trace=cuda,nvtx records it",
 		[TRACE_ROCPROF] = "; rocprofv3 --kernel-trace --memory-copy-trace records it",
+		[TRACE_FLIGHT] = "; the Flight Recorder records collectives, which 'tfprof "
+		                 "collectives' compares",
+		[TRACE_SNAPSHOT] = "; 'tfprof memory' shows what a memory snapshot contains",
 		[TRACE_RECORDING] = "; tfprof doctor checks why none is recorded",
 	};
 	const char *cure = cures[s->t->source];

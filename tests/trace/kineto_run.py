@@ -557,6 +557,20 @@ def gradients_of_functions():
     assert '1 of 393216 = 4 * 32 * 3072\n' in text and '1 of 98304 = 4 * 32 * 768\n' in text, text
 
 
+def unknown_products():
+    """Matrix products without shapes are unknown, not 0: in the steps and in the table of ranks, which states the reason without MFU."""
+    for rank in (0, 1):
+        events = [kineto.event('user_annotation', 'ProfilerStep#%d' % n, 1000 * n, 900) for n in (1, 2)]
+        events += [e for n in (1, 2) for e in [kineto.event('cpu_op', 'aten::mm', 1000 * n + 10, 30)] + kineto.launch(1000 * n + 20, n, 1000 * n + 100, 50.0, 'gemm')]
+        write(kineto.trace(events), 'r%d.pt.trace.json' % rank)
+    d = json.loads(program('flops', 'r0.pt.trace.json', '-output', 'json')[0])
+    equal([r['product_flops'] for r in d['by_step']], [None, None])
+    out = program('flops', 'r0.pt.trace.json', 'r1.pt.trace.json')[0]
+    assert out.startswith("No MFU: the peak of 'GPU of tests' is not known"), out
+    d = json.loads(program('flops', 'r0.pt.trace.json', 'r1.pt.trace.json', '-output', 'json')[0])
+    equal([r['flops'] for r in d['ranks']], [None, None])
+
+
 def utilization():
     """MFU is the time of the products at the peak of their type, divided by the wall time; it needs the device, types and coverage."""
     product = {'Input Dims': [[1000, 1000], [1000, 1000]], 'Input type': ['c10::BFloat16', 'c10::BFloat16']}
@@ -791,7 +805,7 @@ def kernels_of_several_ops():
     equal(found((('mm',), 5), (('B', 'mm'), 4)), ('mm', 2, 'mm (2 places)'))
 
 
-CASES = [kernels_of_several_ops, guessed_steps, steps_without_work, memory_of_any_device, other_accelerators, overlap_of_devices, passes, views, workers, sections, roofline, roofs, flops, utilization, gradients_of_functions, utilization_of_ranks, shown_rows, launches_steps_copies, ranges, chosen_workers, sections_of_workers,
+CASES = [kernels_of_several_ops, guessed_steps, steps_without_work, memory_of_any_device, other_accelerators, overlap_of_devices, passes, views, workers, sections, roofline, roofs, flops, unknown_products, utilization, gradients_of_functions, utilization_of_ranks, shown_rows, launches_steps_copies, ranges, chosen_workers, sections_of_workers,
          per_step, stacks_of_calls, functions_without_files, rows_of_op, lines_around_functions, backward, tensorboard, order, forms, cut, nothing, no_device, others, memory, timeline]
 
 if __name__ == '__main__':

@@ -75,7 +75,11 @@ def occurrences():
     p = tpu()
     a, b = op(p, 'f.1', 'jit(f)/mul:', 1, flops=100), op(p, 'f.2', 'jit(f)/mul:', 2, flops=50)
     p.line(3, 'XLA Ops', [(a, None, 5000, {}, 8), (b, 10000, 100), (b, 20000, 100)])
-    equal(device_ops(dump(write(space(p))))['jit(f)/mul'], ('mul', 8, 5200, 5200, 900, 0))
+    path = write(space(p))
+    equal(device_ops(dump(path))['jit(f)/mul'], ('mul', 8, 5200, 5200, 900, 0))
+    out = program('flops', path)[0]
+    assert 'Runs are those of compiled ops' in out and 'calls  ' not in out, out
+    equal([r['calls'] for r in json.loads(program('flops', path, '-output', 'json')[0])['ops']], [10])
 
 
 def unknown_metadata():
@@ -280,7 +284,7 @@ def memory():
     equal(d['use'], [{'ns': [100, 200, 300, 400, 500, 600], 'bytes': [1100, 1400, 1300, 2000, 1700, 1691]}])
     equal([(r['op'], r['bytes'], r['buffers'], r['share']) for r in d['live']], [('b', 1000, 2, 50), ('(before the trace)', 1000, 0, 50)])
     equal(program('memory', 'a.xplane.pb')[0].splitlines()[1].split()[:3], ['5.00KB', '2.00KB', '3'])
-    assert 'no allocations are recorded' in program('memory', write(space(tpu().line(3, 'Steps', [(1, 0, 5)]))), status=1)[1]
+    assert 'no allocations that tfprof reads' in program('memory', write(space(tpu().line(3, 'Steps', [(1, 0, 5)]))), status=1)[1]
 
 
 def memory_in_many_moments():
@@ -425,6 +429,8 @@ def tables():
 def no_trace():
     """devices and kernels need a trace; steps has the steps of other profiles, with the times of the summary."""
     profile = os.path.join(cases.TESTDATA, 'example', 'profile_100')
+    err = program('steps', os.path.join(cases.TESTDATA, 'traces', 'tensorrt_layers.json'), status=1)[1]
+    assert "hint: 'summary' shows what the files contain" in err, err
     for command in ('devices', 'kernels', 'why'):
         _, err = program(profile, command, status=1)
         assert 'the loaded files contain neither a trace nor a recording\nhint: of other profiles, ' in err, err

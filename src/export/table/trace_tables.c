@@ -124,7 +124,7 @@ static void put_kernels(struct table *to, const struct trace *t, const struct tr
 {
 	table_number(to, trace_ns(t, k->total));
 	table_count(to, k->count);
-	table_number(to, trace_ns(t, k->total / (int64_t)k->count));
+	table_number(to, num_add(trace_ns(t, k->total), (int64_t)k->count / 2) / (int64_t)k->count);
 	table_number(to, trace_ns(t, k->min));
 	table_number(to, trace_ns(t, k->max));
 	table_number(

@@ -514,3 +514,42 @@ struct replay_part *replay_partition(
 	}
 	return parts;
 }
+
+/* Returns the sum of the lengths of the work of a device in the times of a run, and sets *busy to
+ * the length of its union; ticks. */
+static int64_t sum_works(
+        const struct replay *x, const struct replay_run *run, uint32_t device, int64_t *busy)
+{
+	struct moved_works works;
+	struct cover all = { 0 };
+	struct scratch own;
+	int64_t sum = 0;
+
+	scratch_open(&own, x->a->work);
+	find_works(x, run, device, &works, &own.a);
+	for (size_t i = 0; i < works.v.n; i++) {
+		const struct moved_work *w = &works.v.v[i];
+		sum = num_add(sum, num_sub(w->end, w->start));
+		cover_add(&all, w->start, w->end);
+	}
+	scratch_close(&own);
+	*busy = all.total;
+	return sum;
+}
+
+bool replay_overlaps(const struct replay *x, const struct replay_run *run)
+{
+	const struct depend *d = &x->depend;
+	bool more = false;
+
+	for (size_t i = 0; i < d->first_edge[d->nodes.n]; i++)
+		if (d->edges[i].kind == DEPEND_EVENT)
+			return false;
+	for (uint32_t i = 0; i < d->t->devices.n && !more; i++) {
+		int64_t was, is, before = sum_works(x, &x->recorded, i, &was),
+		                 after = sum_works(x, run, i, &is);
+		int64_t overlap = num_sub(num_sub(after, is), num_sub(before, was));
+		more = (double)overlap > REPLAY_ROUGH * (double)was;
+	}
+	return more;
+}
