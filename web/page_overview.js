@@ -2,7 +2,7 @@
 // The first page: inputs, totals, hottest entries and advice.
 import { barList, legend, stacked, utilisation } from './charts.js';
 import { el } from './dom.js';
-import { exact, number, percent, plain, shorten } from './format.js';
+import { coverage, exact, number, percent, plain, shorten } from './format.js';
 import { short } from './names.js';
 import { link } from './state.js';
 import { rowsTable } from './data.js';
@@ -33,12 +33,12 @@ function stepTime(times) {
 	return tile('step_ns', t.marked ? 'Step time' : 'Trace time', t.mean_ns, 'ns', [times.length > 1 && plain(t.worker), note].filter(Boolean).join(': '));
 }
 
-// The numbers at the top. Times of operations are sums: in a trace they are no part of the step time, as operations run at the same time.
-function figures(document, times) {
+// The numbers at the top. counted: the coverage of float operations, or nothing. Times of operations are sums: in a trace they are no part of the step time, as operations run at the same time.
+function figures(document, times, counted) {
 	const total = document.total || {}, steps = document.steps ? document.steps.used.length : 0, per = steps > 1 ? `average of ${steps} steps` : '';
 	const list = times.length ? [['accelerator_micros', 'us', 'Device time', 'sum over operations' + (steps > 1 ? ', per step' : '')], ['cpu_micros', 'us', 'Host time', 'sum over operations' + (steps > 1 ? ', per step' : '')]]
 		: [['micros', 'us', 'Time per step', per], ['accelerator_micros', 'us', 'On accelerators', percent(total.accelerator_micros, total.micros)], ['cpu_micros', 'us', 'On the CPU', percent(total.cpu_micros, total.micros)]];
-	const bound = total.uncounted > 0 ? 'at least: some calls are not counted' : '';
+	const bound = [total.uncounted > 0 ? 'at least: some calls are not counted' : '', coverage(counted)].filter(Boolean).join('; ');
 	const tiles = [times.length ? stepTime(times) : null, ...[...list, ...FIGURES].filter(([m]) => total[m] > 0).map(([m, unit, label, note]) => tile(m, label, total[m], unit, m === 'float_ops' ? bound : note))].filter(Boolean);
 	return tiles.length ? el('div', { class: 'tiles' }, tiles) : null;
 }
@@ -238,5 +238,5 @@ function inputs(first) {
 export async function overviewPage(report) {
 	const first = (await report.entry(report.list[0].name)).document, summary = await report.entry('summary');
 	const parts = await Promise.all([why(report), steps(report), devices(report), phases(report), idle(report), critical(report), hot(report, 'op', 'operation types'), hot(report, 'scope', 'nodes'), kernels(report), hot(report, 'code', 'code lines'), advice(report)]);
-	return el('div', { class: 'overview' }, figures(first, summary ? summary.document.step_time : []), el('div', { class: 'cards' }, parts, notes(first), inputs(first)));
+	return el('div', { class: 'overview' }, figures(first, summary ? summary.document.step_time : [], summary && summary.document.float_ops_coverage), el('div', { class: 'cards' }, parts, notes(first), inputs(first)));
 }
