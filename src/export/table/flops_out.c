@@ -169,10 +169,15 @@ static void add_step(struct step_sum *to, const struct trace_ops *ops,
 	        num_add(to->ticks, num_sub(steps->steps.v[step].end, steps->steps.v[step].start));
 }
 
-/* True if float operations are known for enough device time to state a utilization. */
+/* True if float operations are known for enough device time to state a utilization; without device
+ * work, for all calls of the table. */
 static bool is_covered(const struct flops_sums *x, const struct flops_rate *rate)
 {
-	return rate->partial || table_share(x->known, x->all) >= COVERAGE_MIN;
+	bool lacks = false;
+
+	for (size_t i = 0; i < x->n; i++)
+		lacks |= x->rows[i].lack != LACK_NOTHING;
+	return rate->partial || (x->all ? table_share(x->known, x->all) >= COVERAGE_MIN : !lacks);
 }
 
 static struct utilization find_utilization(
@@ -253,7 +258,9 @@ static void put_utilization(struct sb *b, const struct flops_sums *x,
 		break;
 	case NO_TYPE: sb_put(b, S("\nNo MFU: the file lacks types of inputs")); break;
 	case NO_COVERAGE:
-		sb_put(b, S("\nNo MFU below 90% of the device time; --partial prints it"));
+		sb_put(b, x->all ? S("\nNo MFU below 90% of the device time; --partial prints it")
+		                 : S("\nNo MFU, because some calls are not counted; --partial "
+		                     "prints it"));
 		break;
 	case NO_DEVICE: break;
 	}

@@ -247,6 +247,8 @@ void ops_open_flops(struct finding *x, const struct nest_level *level)
 		VEC_PUSH(x->a, &x->levels, ((struct flops_level){ .decides = 0 }));
 	x->levels.v[level->depth] =
 	        (struct flops_level){ .decides = decides(x, calls_of(x, &level->s), around) };
+	ops_find_again(x, &level->s, level->depth ? &x->levels.v[level->depth - 1] : NULL,
+	        &x->levels.v[level->depth]);
 	uint32_t found = x->levels.v[level->depth].decides;
 	x->decides[ops_host_index(x, level->s.track, level->s.number)] =
 	        found ? found : UNDECIDED | level->s.event;
@@ -294,7 +296,10 @@ static void close_call(
 		return;
 	*inside = class > *inside ? class : *inside;
 	if (to->one.lack == LACK_NOTHING) {
-		count_call(x, calls, cell, &to->one, level->s.length);
+		struct flops one = to->one;
+		if (x->levels.v[level->depth].again)
+			one.recomputed = one.flops;
+		count_call(x, calls, cell, &one, level->s.length);
 		return;
 	}
 	if (count_paged(x, calls, cell, &level->s))
