@@ -33,25 +33,25 @@ struct flops flops_paged_attention(const struct op_call *c)
 }
 
 /* Sums over the part of the requests that a call serves. */
-struct served {
+struct served_work {
 	int64_t pairs; /* twice the number of pairs; -1: unknown */
 	int64_t keys;
 };
 
 /* Finds the part of the requests by the number of queries of a call. A server may call attention
  * for prompts and for generated tokens apart. */
-static struct served served_by(const struct op_call *c, int64_t queries)
+static struct served_work served_by(const struct op_call *c, int64_t queries)
 {
 	const struct paged_sums *p = c->prompts, *g = c->generation;
 	const int64_t prompts = num_sub(num_mul(2, p->qk), p->qq), generated = num_mul(2, g->qk);
 
 	if (queries == num_add(p->q, g->q))
-		return (struct served){ num_add(prompts, generated), num_add(p->k, g->k) };
+		return (struct served_work){ num_add(prompts, generated), num_add(p->k, g->k) };
 	if (queries == g->q && queries != p->q)
-		return (struct served){ generated, g->k };
+		return (struct served_work){ generated, g->k };
 	if (queries == p->q && queries != g->q)
-		return (struct served){ prompts, p->k };
-	return (struct served){ -1, 0 };
+		return (struct served_work){ prompts, p->k };
+	return (struct served_work){ -1, 0 };
 }
 
 /* Counts attention over a cache whose layout is [blocks, heads, ...] or not known; the size of a
@@ -68,8 +68,8 @@ struct flops flops_paged_part(const struct op_call *c)
 		return lacking(LACK_SHAPE, q->known ? place[0] + 1 : place[0]);
 	if (q->rank != 3 || k->rank < 3)
 		return lacking(LACK_SENSE, place[0]);
-	const struct served s =
-	        decodes ? (struct served){ num_mul(2, c->generation->qk), c->generation->k }
+	const struct served_work s =
+	        decodes ? (struct served_work){ num_mul(2, c->generation->qk), c->generation->k }
 	                : served_by(c, q->dim[0]);
 	if (s.pairs < 0)
 		return lacking(LACK_DATA, place[0]);
