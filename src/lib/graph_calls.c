@@ -147,6 +147,7 @@ static void find_step(struct graph_counting *x)
 	double ns = (double)sum / (double)f.steps.n;
 	double ticks = ns * (double)to->ops.t->ticks_per_us / 1e3;
 	struct trace_step step = { .id = -1, .name = ID_NONE, .end = num_from_real(ticks + 0.5) };
+	to->step.by = STEPS_BY_RUN;
 	VEC_PUSH(x->a, &to->step.steps, step);
 }
 

@@ -290,7 +290,7 @@ def test_execution_trace():
         assert ('aten::convolution', 'no shape in the file') in {(u['op'], u['reason']) for u in found['uncounted']}, found['uncounted']
 
 
-def nested_ops(*ops, device=True):
+def nested_ops(*ops, device=True, step=True):
     """Writes a PyTorch trace with a step. ops: (name, depth, shapes, sequence number or None, True for a gradient); a product launches
     a kernel of 10 us."""
     events, at, kernels = [], 100, 0
@@ -310,7 +310,8 @@ def nested_ops(*ops, device=True):
             events.append({'ph': 'X', 'cat': 'kernel', 'name': 'gemm', 'pid': 0, 'tid': 7, 'ts': ts + 2, 'dur': 5,
                            'args': dict(link, device=0, stream=7)})
     end = 10 * len(ops) + 20
-    events.append({'ph': 'X', 'cat': 'user_annotation', 'name': 'ProfilerStep#1', 'pid': 1, 'tid': 1, 'ts': 90, 'dur': end})
+    if step:
+        events.append({'ph': 'X', 'cat': 'user_annotation', 'name': 'ProfilerStep#1', 'pid': 1, 'tid': 1, 'ts': 90, 'dur': end})
     f = tempfile.NamedTemporaryFile('w', suffix='.pt.trace.json')
     json.dump({'schemaVersion': 1, 'deviceProperties': [{'id': 0, 'name': 'NVIDIA H100 80GB HBM3'}] if device else [], 'traceEvents': events}, f)
     f.flush()
@@ -342,6 +343,10 @@ def test_mfu_of_threads():
         assert 'No MFU: the file does not name the device; give its peak' in text('flops', f.name)
         d = document('flops', f.name, '--peak-flops=1G')
         cases.equal(d['mfu'], round(2 * 8 * 16 * 32 / 1e9 / 30e-6, 6), 'MFU')
+        assert 'the wall time of the steps\n' in text('flops', f.name, '--peak-flops=1G')
+        assert 'Above 100%: the device is faster than this peak' in text('flops', f.name, '--peak-flops=100M')
+    with nested_ops(('aten::mm', 0, [[8, 16], [16, 32]], None, False), device=False, step=False) as f:
+        assert 'the whole trace, which marks no steps' in text('flops', f.name, '--peak-flops=1G')
     with nested_ops(('aten::mm', 0, [[8, 16], [16, 32]], None, False), ('aten::bmm', 0, [], None, False), device=False) as f:
         assert 'No MFU, because some calls are not counted; --partial prints it' in text('flops', f.name, '--peak-flops=1G')
 

@@ -217,6 +217,20 @@ static struct utilization utilization_of_all(
 	return find_utilization(x, rate, &all);
 }
 
+/* Appends the time with which the products are compared. */
+static void put_wall(struct sb *b, const struct flops_rate *rate)
+{
+	sb_put(b, rate->steps->by == STEPS_UNKNOWN
+	                  ? S(",\nas a share of the wall time of the whole trace, which marks no "
+	                      "steps")
+	                  : S(",\nas a share of the wall time of the steps"));
+	if (trace_steps_counted(rate->steps) < rate->steps->steps.n)
+		sb_fmt(b, " with device work (%zu of %zu)", trace_steps_counted(rate->steps),
+		        rate->steps->steps.n);
+	if (rate->devices > 1)
+		sb_fmt(b, " on %zu devices", rate->devices);
+}
+
 static void put_utilization(struct sb *b, const struct flops_sums *x,
         const struct flops_coverage *coverage, const struct flops_rate *rate)
 {
@@ -236,14 +250,11 @@ static void put_utilization(struct sb *b, const struct flops_sums *x,
 			sb_put(b, S("given peak"));
 		else
 			sb_fmt(b, "dense peaks of %s", rate->peak->name);
-		sb_put(b, S(",\nas a share of the wall time of the steps"));
-		if (rate->steps && trace_steps_counted(rate->steps) < rate->steps->steps.n)
-			sb_fmt(b, " with device work (%zu of %zu)",
-			        trace_steps_counted(rate->steps), rate->steps->steps.n);
-		if (rate->devices > 1)
-			sb_fmt(b, " on %zu devices", rate->devices);
+		put_wall(b, rate);
 		if (!(rate->given > 0))
 			sb_fmt(b, "\n(peaks: %s)", rate->peak->source);
+		if (u.model > 1)
+			sb_put(b, S("\nAbove 100%: the device is faster than this peak"));
 		break;
 	case NO_PEAK:
 		sb_put(b, S("\nNo MFU: "));
