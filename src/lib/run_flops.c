@@ -54,6 +54,8 @@ static struct flops_rate rate_of(
 	}
 	if (model != ID_NONE)
 		rate.model = trace_str(t, model);
+	if (!rate.devices) /* threads did the work */
+		rate.devices = 1;
 	rate.peak = peak_find(rate.model);
 	return rate;
 }

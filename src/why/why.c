@@ -629,7 +629,9 @@ static int64_t find_unlaunched(const struct why_scene *scenes, const struct rank
 	return n && (double)without > (double)all * WHY_LOST_SHARE ? without / n : 0;
 }
 
-static double matrix_share(const struct why_scene *scenes, size_t n, struct arena *a)
+/* Sets the share of matrix products in the device work, if enough ops are known. */
+static void find_matrix_share(
+        struct why *out, const struct why_scene *scenes, size_t n, struct arena *a)
 {
 	struct why_matrix sum = { 0 };
 
@@ -639,9 +641,11 @@ static double matrix_share(const struct why_scene *scenes, size_t n, struct aren
 		sum.other = num_add(sum.other, x.other);
 		sum.all = num_add(sum.all, x.all);
 	}
-	return (double)sum.matrix + (double)sum.other > (double)sum.all * WHY_KNOWN_SHARE
-	               ? (double)sum.matrix / (double)sum.all
-	               : 0;
+	const double known = (double)sum.matrix + (double)sum.other;
+	if (!(known > (double)sum.all * WHY_KNOWN_SHARE))
+		return;
+	out->matrix = (double)sum.matrix / (double)sum.all;
+	out->matrix_known = known / (double)sum.all;
 }
 
 static void find_rest(struct why *out, const struct why_scene *scenes, struct arena *a)
@@ -687,7 +691,7 @@ void why_find(const struct rank_group *job, struct why *out, struct arena *a)
 	else if (why_is_compute_bound(out))
 		out->main_kernel = find_main_kernel(scenes, job->n_replays, a);
 	else if (!out->reported)
-		out->matrix = matrix_share(scenes, job->n_replays, &own.a);
+		find_matrix_share(out, scenes, job->n_replays, &own.a);
 	if (out->reported)
 		find_rest(out, scenes, &own.a);
 	scratch_close(&own);

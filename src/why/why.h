@@ -124,6 +124,8 @@ struct why {
 	                           there is none */
 	double matrix; /* share of matrix products in device work; 0 unless the trace is healthy and
 	                  WHY_KNOWN_SHARE is reached */
+	double matrix_known;  /* share of the device work whose ops are known, if matrix is printed
+	                       */
 	int64_t unlaunched;   /* device work per step without a launch in the file; 0 unless it is a
 	                         large share */
 	int64_t unknown;      /* time on the critical path for which the file shows no cause */

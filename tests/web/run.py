@@ -171,6 +171,11 @@ def numbers_that_are_not_known():
     found = {k: (v[2], v[0]) for k, v in shown_rows().items()}
     assert said.items() <= found.items() and found, (said, found)
     assert ('?', '?') in found.values() and found['_TFProfRoot'][1].startswith('\u2265'), found
+    share = re.search(r'known for ([0-9.]+)%', program('summary', words('pytorch')[0]))[1]
+    for page in 'scope', 'roofline', 'overview':
+        go('pytorch', page)
+        shown = re.search(r'known for ([0-9.]+)% of the device time', BROWSER.js('return document.body.innerText'))
+        assert shown and abs(float(shown[1]) - float(share)) <= 0.05, (page, shown, share)
 
 
 def numbers_of_devices():

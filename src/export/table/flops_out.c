@@ -192,10 +192,15 @@ static void add_step(struct step_sum *to, const struct trace_ops *ops,
 	        num_add(to->ticks, num_sub(steps->steps.v[step].end, steps->steps.v[step].start));
 }
 
-/* True if float operations are known for enough device time to state a utilization. */
+/* True if float operations are known for enough device time to state a utilization; without device
+ * work, for all calls of the table. */
 static bool is_covered(const struct flops_sums *x, const struct flops_rate *rate)
 {
-	return rate->partial || table_share(x->known, x->all) >= COVERAGE_MIN;
+	bool lacks = false;
+
+	for (size_t i = 0; i < x->n; i++)
+		lacks |= x->rows[i].lack != LACK_NOTHING;
+	return rate->partial || (x->all ? table_share(x->known, x->all) >= COVERAGE_MIN : !lacks);
 }
 
 static struct utilization find_utilization(
@@ -235,6 +240,20 @@ static struct utilization utilization_of_all(
 	return find_utilization(x, rate, &all);
 }
 
+/* Appends the time with which the products are compared. */
+static void put_wall(struct sb *b, const struct flops_rate *rate)
+{
+	bool whole = rate->steps && rate->steps->by == STEPS_UNKNOWN;
+	sb_put(b, whole ? S(",\nas a share of the wall time of the whole trace, which marks no "
+	                    "steps")
+	                : S(",\nas a share of the wall time of the steps"));
+	if (rate->steps && trace_steps_counted(rate->steps) < rate->steps->steps.n)
+		sb_fmt(b, " with device work (%zu of %zu)", trace_steps_counted(rate->steps),
+		        rate->steps->steps.n);
+	if (rate->devices > 1)
+		sb_fmt(b, " on %zu devices", rate->devices);
+}
+
 static void put_mfu(struct sb *b, const struct utilization *u,
         const struct flops_coverage *coverage, const struct flops_rate *rate)
 {
@@ -250,14 +269,11 @@ static void put_mfu(struct sb *b, const struct utilization *u,
 		sb_put(b, S("given peak"));
 	else
 		sb_fmt(b, "dense peaks of %s", rate->peak->name);
-	sb_put(b, S(",\nas a share of the wall time of the steps"));
-	if (rate->steps && trace_steps_counted(rate->steps) < rate->steps->steps.n)
-		sb_fmt(b, " with device work (%zu of %zu)", trace_steps_counted(rate->steps),
-		        rate->steps->steps.n);
-	if (rate->devices > 1)
-		sb_fmt(b, " on %zu devices", rate->devices);
+	put_wall(b, rate);
 	if (!(rate->given > 0))
 		sb_fmt(b, "\n(peaks: %s)", rate->peak->source);
+	if (u->model > 1)
+		sb_put(b, S("\nAbove 100%: the device is faster than this peak"));
 }
 
 /* Appends the reason why a file has no MFU; nothing if it has no device work or an MFU. */
@@ -278,7 +294,9 @@ static void put_no_mfu(struct sb *b, enum utilization_lack lack, const struct fl
 		break;
 	case NO_TYPE: sb_put(b, S("No MFU: the file lacks types of inputs")); break;
 	case NO_COVERAGE:
-		sb_put(b, S("No MFU below 90% of the device time; --partial prints it"));
+		sb_put(b, x->all ? S("No MFU below 90% of the device time; --partial prints it")
+		                 : S("No MFU, because some calls are not counted; --partial "
+		                     "prints it"));
 		break;
 	case UTILIZED:
 	case NO_DEVICE: break;

@@ -80,8 +80,10 @@ static void put_healthy(struct sb *b, const struct why *x)
 	why_put_window(b, x);
 	sb_fmt(b, "; devices are busy for %.1f%% of it", x->busy * 100);
 	if (x->matrix > 0)
-		sb_fmt(b, "; %.1f%% of their work is matrix products and attention",
-		        x->matrix * 100);
+		sb_fmt(b,
+		        "; %.1f%% of their work is matrix products and attention, known for %.1f%% "
+		        "of it",
+		        x->matrix * 100, x->matrix_known * 100);
 }
 
 /* Appends the parts of the step, and the small part of the first cause. */
