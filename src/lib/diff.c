@@ -427,6 +427,8 @@ static void note_nodes(struct session *s, const struct diff *d, const struct str
 {
 	struct sb b = sb_in(&s->query_arena);
 
+	if (names->n < 2) /* only gates are judged */
+		return;
 	for (int i = 0; i < 2; i++)
 		if (d->only[i])
 			sb_fmt(&b, "%s%llu only in %.*s", b.n ? ", " : "",
@@ -564,8 +566,7 @@ static bool answer(struct diff_sides *d, const struct diff_request *w, struct si
 		return false;
 	if (!diff.both)
 		return fail_apart(d, &c, &names);
-	if (d->n > 1)
-		note_nodes(s, &diff, &names);
+	note_nodes(s, &diff, &names);
 	note_unlike(d, &c, &k, &names);
 	if (memory_of_all(d) == M_LIVE_BYTES)
 		note_line(&s->notes, "note: 'memory A B' compares the live sets by line\n");
