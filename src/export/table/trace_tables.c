@@ -332,6 +332,31 @@ static void explain_sums(struct table *x, size_t devices, size_t workers)
 	x->lead = sb_str(&b);
 }
 
+/* States how many steps begin before an earlier step of the same trace ends, if there are any. */
+static void explain_overlaps(struct table *x, const struct worker_rows *v, size_t n)
+{
+	size_t overlaps = 0, all = 0;
+	struct sb b = sb_in(x->a);
+
+	for (size_t i = 0; i < n; i++) {
+		int64_t until = INT64_MIN;
+		for (size_t k = 0; k < v[i].steps.steps.n; k++) {
+			const struct trace_step *s = &v[i].steps.steps.v[k];
+			overlaps += s->start < until;
+			until = s->end > until ? s->end : until;
+			all++;
+		}
+	}
+	if (!overlaps)
+		return;
+	sb_put(&b, x->lead.p ? x->lead : STR_NONE);
+	sb_fmt(&b,
+	        "%zu of %zu steps begin%s before an earlier step ends; work at such times counts "
+	        "in both\n\n",
+	        overlaps, all, overlaps == 1 ? "s" : "");
+	x->lead = sb_str(&b);
+}
+
 /* Adds the phases of a worker. work: the second table, which only text has. Adds the number of
  * steps without graphs to *eager. */
 static void fill_phases(
@@ -755,6 +780,8 @@ static size_t fill(struct table *x, const struct worker_traces *all,
 		offer_steps(x, v[0].t, v[0].steps.by == STEPS_BY_GUESS);
 	if (devices > 1)
 		explain_sums(x, devices, all->n);
+	if (which == TABLE_STEPS)
+		explain_overlaps(x, v, all->n);
 	if (which == TABLE_DEVICES || which == TABLE_STEPS)
 		add_sections(x, &part, &further, all->recorded);
 	if (which == TABLE_DEVICES && opts_names_steps(o))
