@@ -100,7 +100,7 @@ _tfprof_words()
 	at|-at)
 		COMPREPLY=($(compgen -W 'peak oom end' -- "$cur")); return ;;
 	by|-by)
-		COMPREPLY=($(compgen -W 'none worker module op annotation source kernel hlo_category function phase module-class' -- "$cur")); return ;;
+		COMPREPLY=($(compgen -W 'none worker module op annotation source kernel hlo_category function phase module-class provider' -- "$cur")); return ;;
 	align|-align)
 		COMPREPLY=($(compgen -W 'step time' -- "$cur")); return ;;
 	esac
