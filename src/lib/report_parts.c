@@ -294,11 +294,11 @@ static void add_comparison(struct session *s, struct report_parts *p)
 	}
 }
 
-/* Adds the parts of one trace or recording: devices, kernels and so on. */
+/* Adds the parts of one trace or recording: devices, kernels and so on. A memory snapshot has only
+ * moments, which a timeline of slices does not show. */
 static void add_trace(struct session *s, struct report_parts *p)
 {
 	if (session_has_snapshots(s)) {
-		add_slices(s, p);
 		add_optional(s, p, "memory");
 		return;
 	}
