@@ -480,6 +480,23 @@ def source_lines():
     assert abs(own - rows[0]['total_micros']) < rows[0]['total_micros'] / 100, (own, rows[0])
     _, err = program(profile, 'code', '-source', '-output', 'csv', status=2)
     assert '-source prints text only' in err, err
+    files = [line for line in out.split('\n') if line.endswith('(micros)')]
+    equal(files[:2], ['dataset.py (micros)', 'model.py (micros)'])  # the file with the slowest line first
+
+
+def source_lines_of_built_ins():
+    """The time of a built-in function of Python belongs to the line that calls it, in code -source as in top -by source."""
+    def slice_(cat, name, at, length, **args):
+        return {'ph': 'X', 'cat': cat, 'name': name, 'pid': 1, 'tid': 1, 'ts': at, 'dur': length, 'args': args}
+    events = [slice_('python_function', 'train.py(3): step', 0, 90), slice_('python_function', 'linear.py(124): forward', 5, 50),
+              slice_('python_function', '<built-in function linear>', 6, 40), slice_('cpu_op', 'aten::linear', 10, 30),
+              slice_('cpu_op', 'aten::add', 60, 8)]
+    write(json.dumps({'schemaVersion': 1, 'traceEvents': events}).encode(), 'builtin.pt.trace.json')
+    out, _ = program('builtin.pt.trace.json', 'code', '-source', '-n', '0')
+    equal([line.split() for line in out.split('\n') if 'us' in line],
+          [['30.0us', '30.0us', '124'], ['8.00us', '38.0us', '3']])
+    rows = json.loads(program('builtin.pt.trace.json', 'top', '-by', 'source', '-output', 'json')[0])['rows']
+    equal([(r['path'], r['own_self_micros']) for r in rows], [('linear.py(124): forward', 30), ('train.py(3): step', 8)])
 
 
 def sample():
@@ -545,7 +562,7 @@ def damaged_names():
 CASES = [trace_viewer, types_of_compiled_ops, self_time, device_clock, occurrences, unknown_metadata, no_ops, other_lines, runs_are_steps, runs_are_joined,
          marks_are_steps, marks_that_share_numbers, marks_give_way, compressed_texts, gpu, kinds, host, memory,
          memory_in_many_moments, roofline, same_line_twice, huge, late_clock, compressed_and_piped, messages_of_the_profiler, truncated, copied_as_text,
-         damaged_bytes, damaged_names, tables, no_trace, step_by_time, source_lines, sample]
+         damaged_bytes, damaged_names, tables, no_trace, step_by_time, source_lines, source_lines_of_built_ins, sample]
 
 def sample_gpu():
     """Returns two steps on a GPU: a copy, a matrix product in two kernels, a relu."""

@@ -26,7 +26,7 @@ from built import has  # noqa: E402
 PAGES = {'profile': ['overview', 'scope', 'graph', 'op', 'code'], 'recording': ['overview', 'scope', 'op', 'timeline', 'devices'],
          'xspace': ['overview', 'scope', 'op', 'timeline', 'devices'], 'pytorch': ['overview', 'scope', 'op', 'code', 'timeline', 'devices', 'memory', 'roofline'],
          'tpu': ['overview', 'scope', 'op', 'timeline', 'devices', 'roofline'], 'workers': ['overview', 'scope', 'op', 'code', 'timeline', 'devices'], 'graph': ['overview', 'scope', 'graph', 'op'], 'hostile': ['overview', 'scope', 'op'], 'large': ['overview', 'scope', 'graph', 'op'], 'diff': ['compare'],
-         'steps': ['overview', 'scope', 'graph', 'op', 'code', 'memory'], 'snapshot': ['overview', 'scope', 'op', 'code', 'timeline', 'memory']}
+         'steps': ['overview', 'scope', 'graph', 'op', 'code', 'memory'], 'snapshot': ['overview', 'scope', 'op', 'code', 'memory']}
 SIZES = [(1280, 720, False), (390, 844, True)]
 TAB, ENTER = '\ue004', '\ue007'
 BROWSER, FIREFOX, URLS, MADE = None, None, {}, {}

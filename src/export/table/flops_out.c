@@ -663,33 +663,43 @@ static void explain_numbers(
 	}
 }
 
-/* Writes "3 calls of 73924608: 2 * 141 * 512 * 512", or the reason why a call is not counted. */
-static void explain_calls(
-        const struct trace_ops *ops, const struct op_calls *c, struct sink *to, struct arena *a)
+/* Appends "3 calls of 73924608: 2 * 141 * 512 * 512", or the reason why a call is not counted. */
+static void explain_calls(const struct trace_ops *ops, const struct op_calls *c, struct sb *to)
 {
 	const struct trace *t = ops->t;
 	const struct slice s = { .event = c->event };
-	struct sb numbers = sb_in(a);
+	struct sb numbers = sb_in(to->a);
 
 	if (c->lack || c->formula == FORMULAS) {
-		sink_fmt(to, "  %" PRIu64 " not counted: %s", c->unknown, flops_lacks[c->lack]);
+		sb_fmt(to, "%" PRIu64 " not counted: %s", c->unknown, flops_lacks[c->lack]);
 		if (c->lack == LACK_SHAPE || c->lack == LACK_SETTING || c->lack == LACK_DATA)
-			sink_fmt(to, ", input %u", c->input);
-		sink_char(to, '\n');
+			sb_fmt(to, ", input %u", c->input);
 		return;
 	}
 	explain_numbers(t, &s, c, &numbers);
 	if (c->inferred)
-		sink_fmt(to,
-		        "  %" PRIu64 " of %" PRId64 " in all; estimated: the output is assumed to "
+		sb_fmt(to,
+		        "%" PRIu64 " of %" PRId64 " in all; estimated: the output is assumed to "
 		        "have the shape that the next op reads",
 		        c->calls, c->flops);
 	else
-		sink_fmt(to, "  %" PRIu64 " of %" PRId64 "%s%.*s", c->calls, c->one.flops,
+		sb_fmt(to, "%" PRIu64 " of %" PRId64 "%s%.*s", c->calls, c->one.flops,
 		        numbers.n ? " = " : "", STR(sb_str(&numbers)));
 	if (!c->inferred && c->stated && c->stated != c->flops)
-		sink_fmt(to, "; the file states %" PRId64 " in all", c->stated);
-	sink_char(to, '\n');
+		sb_fmt(to, "; the file states %" PRId64 " in all", c->stated);
+}
+
+/* Writes a line after `blanks` blanks, wrapped on a terminal. */
+static void put_explained(struct sink *to, struct str line, unsigned columns, size_t blanks)
+{
+	for (size_t i = 0; i < blanks; i++)
+		sink_char(to, ' ');
+	if (columns) {
+		sink_wrap(to, line, columns, blanks);
+	} else {
+		sink_put(to, line);
+		sink_char(to, '\n');
+	}
 }
 
 /* Orders calls by their float operations, most first. */
@@ -701,10 +711,11 @@ static int most_flops(const void *v, uint32_t a, uint32_t b)
 	return (x->flops < y->flops) - (x->flops > y->flops);
 }
 
-bool flops_explain(
-        const struct trace_ops *ops, struct str op, size_t top, struct sink *to, struct arena *a)
+bool flops_explain(const struct trace_ops *ops, struct str op, size_t top, unsigned columns,
+        struct sink *to, struct arena *a)
 {
 	const uint32_t *order = sort_order(a, ops->calls.n, most_flops, ops->calls.v);
+	struct sb line = sb_in(a);
 	size_t n = 0;
 
 	for (size_t i = 0; i < ops->calls.n; i++) {
@@ -712,9 +723,14 @@ bool flops_explain(
 		if (!str_eq(c->name, op) || !(c->calls + c->unknown))
 			continue;
 		if (!n++ && c->formula != FORMULAS)
-			sink_fmt(to, "%.*s: %s\n", STR(op), flops_formulas[c->formula]);
-		if (!top || n <= top)
-			explain_calls(ops, c, to, a);
+			put_explained(to,
+			        str_fmt(a, "%.*s: %s", STR(op), flops_formulas[c->formula]),
+			        columns, 0);
+		if (top && n > top)
+			continue;
+		line.n = 0;
+		explain_calls(ops, c, &line);
+		put_explained(to, sb_str(&line), columns, 2);
 	}
 	if (top && n > top)
 		sink_fmt(to, "  (%zu more with other inputs)\n", n - top);

@@ -329,7 +329,7 @@ static void put_args(struct onnx_trace *x, const struct onnx_info *info, uint32_
 	if (info->op != ID_NONE)
 		build_arg_text(b, ARG_OP_TYPE, trace_str(t, info->op));
 	if (info->provider != ID_NONE)
-		build_arg_text(b, build_key(b, S("provider")), trace_str(t, info->provider));
+		build_arg_text(b, ARG_PROVIDER, trace_str(t, info->provider));
 	put_size(x, ARG_OUTPUT_BYTES, info->output);
 	put_size(x, ARG_PARAMETER_BYTES, info->parameter);
 	put_size(x, ARG_PEAK_TOTAL, info->peak);
