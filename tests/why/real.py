@@ -7,12 +7,15 @@ as a whole, and its rules for steps that are not whole were made while these fil
 changed after the answer of why was read; it is marked so. So the list finds changes of verdicts; it does not measure how often why is
 right about new files.
 
+Each command that the answers name must print rows.
+
     --program, --realdata  tfprof, and the folder of the files
 """
 import argparse
 import collections
 import json
 import os
+import shlex
 import subprocess
 import sys
 
@@ -62,6 +65,25 @@ FILES = [
 ]
 
 
+def commands_of(program, path):
+    """Yields the commands that the answer names: of its evidence, and the next one."""
+    text = subprocess.run([program, 'why', path, '-output', 'json'], capture_output=True, text=True).stdout
+    for cause in json.loads(text)['causes']:
+        yield from (e['command'] for e in cause['evidence'])
+    text = subprocess.run([program, 'why', path], capture_output=True, text=True).stdout
+    yield from (line[len('Next: '):] for line in text.split('\n') if line.startswith('Next: '))
+
+
+def dead_ends(program, path):
+    """Returns the named commands that fail, or print neither a verdict with its causes nor rows below a heading."""
+    found = []
+    for command in commands_of(program, path):
+        p = subprocess.run([program] + shlex.split(command)[1:], capture_output=True, text=True)
+        if p.returncode or len([line for line in p.stdout.split('\n') if any(c.isdigit() for c in line)]) < 2:
+            found.append('%s: status %d: %s' % (command, p.returncode, p.stdout + p.stderr))
+    return found
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     p.add_argument('--program', required=True, type=os.path.abspath)
@@ -74,7 +96,10 @@ def main():
             continue
         answer = subprocess.run([a.program, 'why', os.path.join(a.realdata, x.file), '-output', 'json'], capture_output=True, text=True)
         found = json.loads(answer.stdout) if answer.returncode == 0 else {'cause': answer.stderr, 'verdict': ''}
-        if found['cause'] == x.cause and found['verdict'].startswith(x.says):
+        ends = dead_ends(a.program, os.path.join(a.realdata, x.file)) if answer.returncode == 0 else []
+        if ends:
+            print('\n'.join(ends))
+        if found['cause'] == x.cause and found['verdict'].startswith(x.says) and not ends:
             passed += 1
             continue
         failed += 1

@@ -1047,6 +1047,23 @@ def serving_marks_have_the_time_of_their_work():
     assert 'Next: tfprof critical serving.json' in text, text
 
 
+def phases_have_verdicts():
+    """The verdict about each phase of a server is that about its steps alone. Steps of one phase have no such list."""
+    path = os.path.join(cases.ROOT, 'testdata', 'graphs', 'replay.pt.trace.json')
+    answer = json.loads(run('why', path, '-output', 'json'))
+    phases = {p['phase']: p for p in json.loads(run('phases', path, '-output', 'json'))['phases']}
+    names = [s['name'] for s in json.loads(run('steps', path, '-output', 'json'))['steps']]
+    cases.equal([(p['phase'], p['steps'], p['step_ns']) for p in answer['phases']], [(n, p['steps'], p['step_mean_ns']) for n, p in phases.items()], 'phases')
+    for p in answer['phases']:
+        steps = [i for i, name in enumerate(names) if ('_context_0(' in name) == (p['phase'] == 'decode')]
+        alone = json.loads(run('why', path, '-step', ','.join(map(str, steps)), '-output', 'json'))
+        cases.equal((len(steps), p['verdict'], p['cause'], 'phases' in alone), (p['steps'], alone['verdict'], alone['cause'], False), p['phase'])
+        assert p['phase'] + ', %d step' % p['steps'] in words_of('why', path) and p['verdict'] in words_of('why', path), words_of('why', path)
+    for words in ([], ['-output', 'md']):
+        assert 'By phase ' in words_of('why', path, *words) and 'tfprof phases ' in words_of('why', path, *words)
+    assert 'By phase' not in words_of('why', *made('eager_steps', 'kineto'))
+
+
 def one_model_describes_all_devices():
     """If the file describes one model, a device with another number is of this model; with two models it is unknown."""
     calls = [('cudaLaunchKernel', 1000 * i, 5) for i in range(40)]
@@ -1223,7 +1240,7 @@ TESTS = [sample_is_up_to_date, all_verdicts, commands_print_the_numbers, costs_a
          steps_without_work_are_left_out, costly_verdicts_are_left_out,
          pinned_copies_are_not_to_be_pinned, cpu_fallback_is_named, uploads_are_not_reads, first_allocations_are_told_apart,
          waits_for_missing_work_have_no_verdict, python_stacks_are_a_caveat, exposed_communication_is_in_the_verdict,
-         devices_without_work_are_left_out, serving_marks_have_the_time_of_their_work, one_model_describes_all_devices, lines_are_short, helped,
+         devices_without_work_are_left_out, serving_marks_have_the_time_of_their_work, phases_have_verdicts, one_model_describes_all_devices, lines_are_short, helped,
          windows_are_named, unknown_kernels_have_no_share, every_sentence_is_printed]
 
 

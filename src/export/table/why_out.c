@@ -751,6 +751,28 @@ static void put_next(const struct why_text *t)
 	        STR(command));
 }
 
+/* Prints the verdict about each phase of a server. */
+static void put_phases(const struct why_text *t)
+{
+	if (t->p->n_phases)
+		sink_fmt(t->to, "%sBy phase\n%s", t->p->x->reported ? "\n" : "", t->md ? "\n" : "");
+	for (size_t i = 0; i < t->p->n_phases; i++) {
+		const struct why_phase *p = &t->p->phases[i];
+		struct sb b = { .a = t->a };
+		sb_fmt(&b, "%s, %zu step%s of ", serving_phases[p->phase], p->steps,
+		        p->steps == 1 ? "" : "s");
+		table_put_time(&b, p->wall);
+		sb_fmt(&b, ": %.*s", STR(why_verdict(p->why, t->a)));
+		sink_fmt(t->to, t->md ? "- " : "   ");
+		sink_wrap(t->to, sb_str(&b), t->md ? 0 : t->columns, 5);
+	}
+	if (t->p->n_phases && !t->p->steps.p) { /* phases has no -step */
+		struct str command = command_of(t, "phases", "", WHY_IDS);
+		sink_fmt(t->to, t->md ? "\nTheir times: `%.*s`\n" : "   %.*s\n", STR(command));
+		sink_fmt(t->to, t->p->x->reported ? "" : "\n");
+	}
+}
+
 static void put_text(const struct why_text *t)
 {
 	const struct why *x = t->p->x;
@@ -769,6 +791,7 @@ static void put_text(const struct why_text *t)
 		sink_fmt(t->to, "%zu more causes (--top=0)\n", x->reported - shown);
 	if (t->p->cause != WHY_IDS && !shown)
 		put_nothing(t);
+	put_phases(t);
 	put_gaps(t);
 }
 
@@ -834,6 +857,26 @@ static void put_ranks_member(struct document *d, const struct why *x)
 	json_object_end(&d->j);
 }
 
+static void put_phases_member(struct document *d, const struct why_page *page, struct arena *a)
+{
+	document_key(d, "phases");
+	json_array(&d->j);
+	for (size_t i = 0; i < page->n_phases; i++) {
+		const struct why_phase *p = &page->phases[i];
+		const struct why *x = p->why;
+		json_object(&d->j);
+		document_text(d, "phase", str_of(serving_phases[p->phase]));
+		document_i64(d, "steps", num_from_u64(p->steps));
+		document_i64(d, "step_ns", p->wall);
+		document_text(d, "verdict", why_verdict(x, a));
+		document_text(d, "cause", why_verdict_id(x));
+		if (x->reported)
+			document_i64(d, "saved_ns", trace_ns(trace_of(x), x->found.v[0].saved));
+		json_object_end(&d->j);
+	}
+	json_array_end(&d->j);
+}
+
 /* True if data outputs contain the finding with a given index. */
 static bool in_data(const struct why_text *t, size_t i)
 {
@@ -891,6 +934,8 @@ static void put_document(struct document *d, const struct why_text *t)
 	json_literal(&d->j, x->stacks ? S("true") : S("false"));
 	if (x->job->ranks.n > 1)
 		put_ranks_member(d, x);
+	if (t->p->n_phases)
+		put_phases_member(d, t->p, t->a);
 	document_key(d, "causes");
 	json_array(&d->j);
 	for (size_t i = 0; i < x->found.n; i++)
