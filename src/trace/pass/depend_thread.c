@@ -211,7 +211,9 @@ static void cut_node(struct thread_cut *c, const struct depend_node *n)
 {
 	int64_t at = n->start;
 	const struct depend_waits *waits = c->waits;
-	bool call = n->event != ID_NONE && c->m->d->t->events.v[n->event].category == CATEGORY_CALL;
+	const struct depend *d = c->m->d;
+	bool call = n->event != ID_NONE && (d->t->events.v[n->event].category == CATEGORY_CALL ||
+	                                           d->classes[n->event] == DEPEND_COPIES);
 
 	for (; c->next < waits->v.n && waits->v.v[c->next].from < n->end; c->next++) {
 		const struct depend_wait *w = &waits->v.v[c->next];

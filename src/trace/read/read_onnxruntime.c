@@ -12,7 +12,8 @@
  *       net/loop/Loop_fence_after              an op of all fences
  *
  * A provider that is not the CPU's is a device. The track of the event around such a node gets a
- * slice of the category sync, so that the node's time is taken off there.
+ * slice of the category sync, so that the node's time is taken off there. The slice launches the
+ * node's work and ends with it.
  */
 #include "trace/trace_build.h"
 
@@ -386,11 +387,13 @@ static void put_event(struct onnx_trace *x, const struct onnx_event *v)
 
 	if (level.group != ID_NONE && info->kind != ONNX_LOAD)
 		build_arg_int(b, ARG_GROUP, level.group);
-	build_slice(b, level.track, event, v->start, v->length, 0);
-	if (level.track != (around ? around->track : x->c->track.v[v->thread].track)) {
+	uint32_t caller = around ? around->track : x->c->track.v[v->thread].track;
+	bool apart = level.track != caller;
+	int64_t call = apart ? (int64_t)(v - x->events.v) + 1 : 0;
+	build_slice(b, level.track, event, v->start, v->length, call);
+	if (apart) {
 		event = build_event(b, CATEGORY_SYNC, info->provider);
-		build_slice(b, around ? around->track : x->c->track.v[v->thread].track, event,
-		        v->start, v->length, 0);
+		build_slice(b, caller, event, v->start, v->length, call);
 	}
 	VEC_PUSH(x->c->a, &x->open, level);
 }
