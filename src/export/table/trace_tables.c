@@ -287,6 +287,16 @@ static void retitle_column(struct table *x, struct str name, const char *title)
 	x->titles = titles;
 }
 
+/* Leaves out the columns about devices in text, because no device worked. */
+static void hide_devices(struct table *x)
+{
+	static const char *const columns[] = { "compute_busy_ns", "exposed_communication_ns",
+		"exposed_copy_ns", "idle_ns" };
+
+	for (size_t i = 0; i < N_COLUMNS(columns); i++)
+		retitle_column(x, str_of(columns[i]), "");
+}
+
 /* Adds the steps of a worker. data: true if starts are on the clock of the source; otherwise they
  * count from the start of the first step. Raises *devices to the number of devices with work. */
 static void fill_steps(struct table *x, struct table *partition, const struct worker_rows *w,
@@ -750,6 +760,8 @@ static size_t fill(struct table *x, const struct worker_traces *all,
 		fill_rooflines(x, v, all->n, &request->roofline);
 	if (which == TABLE_STEPS && devices <= 1)
 		retitle_column(x, S("devices"), "");
+	if (which == TABLE_STEPS && !devices)
+		hide_devices(x);
 	if (which == TABLE_STEPS && all->n == 1 &&
 	        (v[0].steps.by == STEPS_UNKNOWN || v[0].steps.by == STEPS_BY_GUESS))
 		offer_steps(x, v[0].t, v[0].steps.by == STEPS_BY_GUESS);
