@@ -29,10 +29,15 @@ bool session_advise(struct session *s, unsigned checkers, int64_t top, struct ad
 	return advise_run(&request, out, &s->error);
 }
 
-/* True if all inputs are traces or recordings, which the original does not read. */
+/* True if the inputs are traces or recordings, with or without files that complete them, and the
+ * original does not read any of these files. */
 static bool has_only_traces(const struct session *s)
 {
-	return s->recording.n || (s->model.traces.n && s->model.traces.n == s->model.files.n);
+	size_t n = 0;
+
+	while (n < s->model.files.n && !input_is_original(s->model.files.v[n].format))
+		n++;
+	return s->recording.n || (s->model.traces.n && n == s->model.files.n);
 }
 
 static bool write_rows(

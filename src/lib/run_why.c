@@ -99,7 +99,7 @@ static bool write_job(struct session *s, const struct why_request *request, cons
 	const struct why *why = path_why(s, in, o);
 	const struct table *host = NULL;
 
-	if (why->of_host && in->n == 1 && !session_host_ops(s, o, &host))
+	if (why->of_host && !session_host_ops(s, o, &host))
 		return false;
 	const struct why_page page = { .x = why,
 		.of = in->steps.of,
