@@ -160,7 +160,7 @@ static bool write_job(struct session *s, const struct why_request *request, cons
 	const struct table *host = NULL;
 	struct why_phase phases[PHASE_N];
 
-	if (why->of_host && in->n == 1 && !session_host_ops(s, o, &host))
+	if (why->of_host && !session_host_ops(s, o, &host))
 		return false;
 	const struct why_page page = { .x = why,
 		.of = in->steps.of,

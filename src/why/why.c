@@ -497,6 +497,8 @@ static bool is_of_host(const struct trace *t)
 		struct str name = trace_str(t, t->events.v[i].name);
 		if (t->events.v[i].category == CATEGORY_CALL)
 			return false;
+		if (t->events.v[i].category == CATEGORY_FRAME)
+			continue; /* PyTorch calls functions of torch.cuda on any machine */
 		for (size_t k = 0; k < sizeof signs / sizeof *signs; k++)
 			if (str_contains(name, str_of(signs[k])))
 				return false;

@@ -149,6 +149,25 @@ def runs_are_joined():
     assert '2 of 3 steps begin before an earlier step ends' in program('steps', 'a.xplane.pb')[0]
 
 
+def runs_on_threads():
+    """Runs of programs on threads are identified by a hash: they are numbered by start, named after their program, and extend from the first
+    op to the last one on any thread. A note counts the programs if there are several."""
+    p = Plane('/host:CPU')
+
+    def event(name, at, n, run, module):
+        return (p.meta(name), at, n, {'hlo_op': ('ref', name), 'hlo_module': ('ref', module), 'run_id': run})
+    p.line(1, 'worker/1', [event('dot.1', 100, 50, -7, 'jit_f'), event('add.1', 500, 10, 1 << 40, 'jit_f')])
+    p.line(2, 'worker/2', [event('mul.1', 160, 240, -7, 'jit_f'), event('dot.1', 450, 30, 1 << 40, 'jit_f')])
+    path = write(space(p))
+    d = dump(path)
+    equal((d['steps_by'], [(s['id'], s['start'], s['end'], s['host_self']) for s in d['steps']]), ('run', [(0, 100, 400, 290), (1, 450, 510, 40)]))
+    out, err = program('steps', path)
+    assert err == '' and out.count('jit_f') == 2, (out, err)
+    equal(json.loads(program('critical', path, '-step', '1', '-output', 'json')[0])['step'], 'step 1')
+    p.line(3, 'worker/3', [event('neg.1', 600, 10, 5, 'jit_g')])
+    assert 'each run of a program is a step: 3 runs of 2 programs' in ' '.join(program('steps', write(space(p)))[1].split())
+
+
 def marks_are_steps():
     """Annotations with a step number are the steps. Later work on any thread belongs to the last step before it."""
     p = Plane('/host:CPU')
@@ -559,7 +578,7 @@ def damaged_names():
         assert '1 message of the XSpace is damaged' in err, err
 
 
-CASES = [trace_viewer, types_of_compiled_ops, self_time, device_clock, occurrences, unknown_metadata, no_ops, other_lines, runs_are_steps, runs_are_joined,
+CASES = [runs_on_threads, trace_viewer, types_of_compiled_ops, self_time, device_clock, occurrences, unknown_metadata, no_ops, other_lines, runs_are_steps, runs_are_joined,
          marks_are_steps, marks_that_share_numbers, marks_give_way, compressed_texts, gpu, kinds, host, memory,
          memory_in_many_moments, roofline, same_line_twice, huge, late_clock, compressed_and_piped, messages_of_the_profiler, truncated, copied_as_text,
          damaged_bytes, damaged_names, tables, no_trace, step_by_time, source_lines, source_lines_of_built_ins, sample]

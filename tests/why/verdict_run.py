@@ -635,6 +635,10 @@ def ops_on_the_cpu_are_named():
     rows = [' '.join(line.split()) for line in run('summary', path).split('\n') if 'aten::mm' in line]
     assert rows[0].startswith('50.0us 83.33% 2') and rows[0] in words_of('why', path), (rows, text)
     assert 'activities=' not in text and json.loads(run('why', path, '-output', 'json'))['cause'] == 'unknown'
+    frames = [{'ph': 'X', 'cat': 'python_function', 'name': 'torch/cuda/__init__.py(120): is_available', 'pid': 1, 'tid': 1, 'ts': 5, 'dur': 2}]
+    for files in [written('frames.json', ops + frames)], [path, written('rank1.json', ops), '--as=ranks']:
+        text = run('why', *files)
+        assert 'ran on the CPU\n' in text and 'aten::mm' in text and 'Next: tfprof top %s\n' % ' '.join(files[:2]) in text, text
     with open('gpu.json', 'w') as f:
         json.dump({'schemaVersion': 1, 'deviceProperties': [{'id': 0, 'name': 'GPU'}], 'traceEvents': ops}, f)
     for with_device in ('gpu.json', written('calls.json', ops + launches([('cudaMalloc', 100, 5)], []))):

@@ -736,7 +736,7 @@ static void put_next(const struct why_text *t)
 	const struct why *x = t->p->x;
 	const struct table *host = t->p->host;
 
-	if (x->reported || (x->busy <= 0 && !host) || x->job->n_replays > 1 ||
+	if (x->reported || (!host && (x->busy <= 0 || x->job->n_replays > 1)) ||
 	        t->p->cause != WHY_IDS)
 		return;
 	if (host && !t->md) {

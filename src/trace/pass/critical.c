@@ -131,8 +131,8 @@ static void find_span(const struct trace *t, const struct trace_links *links,
 	*w = (struct critical_window){ .step = ID_NONE, .from = INT64_MAX, .to = INT64_MIN };
 	for (uint32_t i = 0; i < t->tracks.n; i++) {
 		const struct trace_track *k = &t->tracks.v[i];
-		if (!k->n || k->derived || k->kind == TRACK_COUNTER ||
-		        (any && !counts[i] && !track_is_device(k)))
+		if (!k->n || (track_is_device(k) ? k->derived
+		                                 : !track_is_thread(k) || (any && !counts[i])))
 			continue;
 		w->from = k->start < w->from ? k->start : w->from;
 		w->to = k->end > w->to ? k->end : w->to;

@@ -148,7 +148,7 @@ static void add_threads(struct host_making *m, const struct trace_links *links)
 	for (uint32_t i = 0; i < t->tracks.n; i++) {
 		const struct trace_track *k = &t->tracks.v[i];
 		m->depend.tracks[i].host = !track_is_device(k);
-		if (!track_is_device(k) && !k->derived && k->kind != TRACK_COUNTER)
+		if (track_is_thread(k))
 			make_tiles(m, i);
 	}
 }
