@@ -300,8 +300,9 @@ static void put_all(struct session *s, struct sink *out)
 	for (size_t i = 0; i < sizeof RULES / sizeof *RULES; i++)
 		put_line(s, str_of(RULES[i]), out);
 	for (size_t i = 0; i < n_help_sections; i++) {
-		if (help_sections[i].put == put_all)
-			continue;
+		if (help_sections[i].put == put_all ||
+		        (i && help_sections[i].put == help_sections[i - 1].put))
+			continue; /* a section may have two names */
 		sink_char(out, '\n');
 		help_sections[i].put(s, out);
 	}

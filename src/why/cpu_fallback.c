@@ -13,7 +13,7 @@ static struct str text_of(const struct why_scene *s, uint32_t event, uint32_t ke
 {
 	const struct slice slice = { .event = event };
 
-	return key == ID_NONE ? STR_NONE : slice_text(s->t, &slice, key);
+	return slice_text(s->t, &slice, key);
 }
 
 /* True if a node copies tensors between providers. */
@@ -27,8 +27,7 @@ static bool copies_tensors(const struct why_scene *s, uint32_t event)
 bool why_owns_cpu_fallback(const struct why_scene *s, uint32_t event)
 {
 	return s->t->source == TRACE_ONNXRUNTIME &&
-	       (copies_tensors(s, event) ||
-	               str_starts(text_of(s, event, trace_key(s->t, "provider")), S("CPU")));
+	       (copies_tensors(s, event) || str_starts(text_of(s, event, ARG_PROVIDER), S("CPU")));
 }
 
 /* Removes copies that devices execute. Returns the number of all copies in the chosen runs. */

@@ -250,7 +250,7 @@ def loops():
 
 
 def rematerialised():
-    """What JAX's checkpoint or XLA computes again is part of the float operations, but not of MFU."""
+    """Work that JAX's checkpoint or XLA computes again is part of the float operations, but not of MFU."""
     product = data(30, packed(1, [1]))
     main = [instruction(1, 'x', 'parameter', [4, 4]),
             instruction(2, 'dot.1', 'dot', [4, 4], [1, 1], metadata('jit(f)/jvp(checkpoint)/dot_general'), more=product),

@@ -425,7 +425,7 @@ CPU_OPS = [{'ph': 'X', 'cat': 'cpu_op', 'name': name, 'pid': 1, 'tid': 1, 'ts': 
 
 
 def span_of_the_profiler():
-    """The span of PyTorch's profiler is as long as the trace and is no work: the critical path of a trace without device work has its ops,
+    """The span of PyTorch's profiler is as long as the trace and is not work: the critical path of a trace without device work has its ops,
     what-if changes them, and text has neither columns nor rows of devices. A trace with only the span has no events."""
     path = write(kineto.trace(CPU_OPS + [SPAN]))
     d = json.loads(program('critical', path, '-output', 'json')[0])
