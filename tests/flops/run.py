@@ -319,7 +319,7 @@ def nested_ops(*ops, device=True, step=True):
 
 
 def test_checkpoints():
-    """MFU leaves out the forward pass that a backward pass repeats, in both forms of torch.utils.checkpoint. Ops of gradients of
+    """MFU leaves out the forward pass that a backward pass repeats, in both forms of torch.utils.checkpoint. Ops of second-order
     gradients have sequence numbers too, but repeat nothing."""
     x, w = [[8, 16], [16, 32]], [[16, 8], [8, 32]]
     one = 2 * 8 * 16 * 32
