@@ -19,6 +19,8 @@
 #define FUNCTION_MIN                                                                               \
 	12 /* columns that the function after a source line keeps; otherwise it is left out */
 
+#define FRACTION_UNITS 10000
+
 /* ---- cells ---- */
 
 void table_number(struct table *x, int64_t v)
@@ -58,6 +60,13 @@ void table_sum(struct table *x, bool lacks, int64_t v)
 	VEC_PUSH(x->a, &x->cells,
 	        ((struct table_cell){
 	                .number = known ? v : 0, .null = !known, .mark = lacks ? "≥" : NULL }));
+}
+
+void table_fraction_if(struct table *x, bool known, int64_t v)
+{
+	VEC_PUSH(x->a, &x->cells,
+	        ((struct table_cell){
+	                .number = known ? v : 0, .per = FRACTION_UNITS, .null = !known }));
 }
 
 void table_mark(struct table *x, size_t n, const char *mark)
@@ -126,6 +135,8 @@ static struct str text_cell(const struct table *x, size_t column, const struct t
 		sb_put(&b, str_of(c->mark));
 	if (k->type == COLUMN_TEXT)
 		sb_put_name(&b, c->text);
+	else if (has_unit(k, "fraction"))
+		put_percent(&b, c->number);
 	else if (c->per > 1)
 		put_fraction(&b, k, (struct fraction){ c->number, c->per });
 	else if (k->type == COLUMN_REAL && has_unit(k, "us"))

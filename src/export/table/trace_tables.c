@@ -357,6 +357,16 @@ static void explain_overlaps(struct table *x, const struct worker_rows *v, size_
 	x->lead = sb_str(&b);
 }
 
+/* Explains the table of steps. devices: the number of devices with work. */
+static void explain_steps(struct table *x, const struct worker_rows *v, size_t n, size_t devices)
+{
+	if (devices > 1)
+		explain_sums(x, devices, n);
+	else
+		retitle_column(x, S("devices"), "");
+	explain_overlaps(x, v, n);
+}
+
 /* Adds the phases of a worker. work: the second table, which only text has. Adds the number of
  * steps without graphs to *eager. */
 static void fill_phases(
@@ -773,15 +783,11 @@ static size_t fill(struct table *x, const struct worker_traces *all,
 		fill_kernels(x, v, all->n, request->by_phase);
 	if (which == TABLE_ROOFLINE)
 		fill_rooflines(x, v, all->n, &request->roofline);
-	if (which == TABLE_STEPS && devices <= 1)
-		retitle_column(x, S("devices"), "");
 	if (which == TABLE_STEPS && all->n == 1 &&
 	        (v[0].steps.by == STEPS_UNKNOWN || v[0].steps.by == STEPS_BY_GUESS))
 		offer_steps(x, v[0].t, v[0].steps.by == STEPS_BY_GUESS);
-	if (devices > 1)
-		explain_sums(x, devices, all->n);
 	if (which == TABLE_STEPS)
-		explain_overlaps(x, v, all->n);
+		explain_steps(x, v, all->n, devices);
 	if (which == TABLE_DEVICES || which == TABLE_STEPS)
 		add_sections(x, &part, &further, all->recorded);
 	if (which == TABLE_DEVICES && opts_names_steps(o))

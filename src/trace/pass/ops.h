@@ -147,6 +147,9 @@ struct trace_ops {
 	int64_t moved_time;  /* ticks of copies, memsets and communication, which have no float
 	                        operations, and which are not in calls */
 	int64_t opless_time; /* ticks of other work that no op launched according to the file */
+	uint64_t idle_nodes; /* nodes of a graph with float operations, without an execution in the
+	                        steps, which are not in calls */
+	int64_t idle_flops;  /* float operations of one execution of each of these nodes */
 	bool deeper;         /* true: some levels are in OPS_DEEPER */
 	uint64_t overlaps;   /* number of thread slices that overlap others without being nested */
 	uint64_t unlinked;   /* number of slices of device work without an op in the file */
