@@ -290,16 +290,21 @@ static void put_lines(
 static void put_files(struct source_list *l, struct sink *out)
 {
 	const struct source_line *v = l->lines.v;
+	unsigned columns = l->x->columns.wide ? 0 : l->s->columns;
 
 	for (size_t i = 0, end; i < l->lines.n; i = end) {
 		struct sb b = sb_in(l->a);
 		for (end = i; end < l->lines.n && v[end].file == v[i].file;)
 			end++;
-		sb_put(&b, i ? S("\n") : STR_NONE);
+		if (i)
+			sink_char(out, '\n');
 		sb_put_name(&b, model_str(l->x->q.m, v[i].file));
-		sb_fmt(&b, " (%s)\n%*s %*s   line\n", metrics[l->metric].name, NUMBER, "own",
-		        NUMBER, "total");
-		sink_put(out, sb_str(&b));
+		sb_fmt(&b, " (%s)", metrics[l->metric].name);
+		if (columns)
+			sink_wrap(out, sb_str(&b), columns, 0);
+		else
+			sink_fmt(out, "%.*s\n", STR(sb_str(&b)));
+		sink_fmt(out, "%*s %*s   line\n", NUMBER, "own", NUMBER, "total");
 		put_lines(l, v + i, end - i, out);
 	}
 }

@@ -17,7 +17,7 @@ import unicodedata
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 COMMANDS = ['summary', 'top', 'top -by occurrence', 'why', 'idle', 'critical', 'devices', 'kernels', 'steps', 'phases', 'roofline', 'flops',
             'memory', 'scope', 'graph', 'op', 'code', 'scope -select accelerator_micros,self_micros,occurrence,float_ops', 'advise',
-            'what-if launch=0', 'collectives', 'convert -output csv']
+            'what-if launch=0', 'collectives', 'convert -output csv', 'code -source -n 5', 'top -by source', 'op -by provider']
 FILES = ['traces/training.pt.trace.json.gz', 'traces/calls.json', 'traces/nsys.sqlite', 'traces/trace.xplane.pb', 'traces/trace.pftrace',
          'traces/rocprof_results.json', 'traces/onnxruntime.json', 'traces/cpu.pb.gz', 'traces/tensorrt_times.json', 'graphs/replay.pt.trace.json',
          'small/train.tfspool', 'memory/snapshot.pickle', 'flight/dump_0', 'example/profile_100', 'models/resnet']

@@ -128,8 +128,11 @@ static void put_device(const struct idle_shown *shown, const struct idle_of_devi
 	table_put_time(&b, d->idle_ns);
 	sb_put(&b, S(" of "));
 	table_put_time(&b, d->window_ns);
-	sink_fmt(s, "%.*s (%.1f%%)\n", STR(sb_str(&b)),
-	        (double)table_share(d->idle_ns, d->window_ns) / 100);
+	sb_fmt(&b, " (%.1f%%)", (double)table_share(d->idle_ns, d->window_ns) / 100);
+	if (shown->columns)
+		sink_wrap(s, sb_str(&b), shown->columns, 0);
+	else
+		sink_fmt(s, "%.*s\n", STR(sb_str(&b)));
 	for (enum idle_reason why = 0; why < IDLE_REASONS; why++) {
 		if (!d->ns[why])
 			continue;
