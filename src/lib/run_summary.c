@@ -78,6 +78,36 @@ static bool add_hottest(struct session *s, const struct opts *o, const struct vi
 	return ok;
 }
 
+/* True if all files have formats of TensorFlow, which other files of TensorFlow can complete. */
+static bool all_original(const struct model *m)
+{
+	size_t n = 0;
+
+	while (n < m->files.n && input_is_original(m->files.v[n].format))
+		n++;
+	return n == m->files.n;
+}
+
+bool session_profile_ops(struct session *s, const struct opts *o, const struct table **out)
+{
+	struct summary_page *p = ARENA_NEW(&s->query_arena, struct summary_page);
+
+	*out = NULL;
+	if (s->model.traces.n || s->recording.n || !s->model.nodes.n || !all_original(&s->model))
+		return true;
+	if (!session_need_all(s, false) ||
+	        !session_seal(s)) /* the times of devices are of all steps */
+		return false;
+	p->rows = SIZE_MAX;
+	p->device_us = p->host_us = p->float_ops = p->requested_bytes = (struct fraction){ 0, 1 };
+	if (!add_hottest(s, o, view_with(VIEW_PATHS), p, &p->nodes) ||
+	        !add_hottest(s, o, view_with(VIEW_LIST), p, &p->ops))
+		return false;
+	if ((p->host_us.v > 0 || p->device_us.v > 0) && p->ops.x.rows)
+		*out = &p->ops.x;
+	return true;
+}
+
 bool session_host_ops(struct session *s, const struct opts *o, const struct table **out)
 {
 	struct summary_page *p = ARENA_NEW(&s->query_arena, struct summary_page);
@@ -101,16 +131,6 @@ static void add_missing(struct summary_page *p, bool missing, const char *what, 
 {
 	if (missing && p->n_missing < SUMMARY_MISSING)
 		p->missing[p->n_missing++] = (struct missing){ what, how };
-}
-
-/* True if all files have formats of TensorFlow, which other files of TensorFlow can complete. */
-static bool all_original(const struct model *m)
-{
-	size_t n = 0;
-
-	while (n < m->files.n && input_is_original(m->files.v[n].format))
-		n++;
-	return n == m->files.n;
 }
 
 static void find_missing(const struct session *s, struct summary_page *p)

@@ -6,7 +6,7 @@
 #include "lib/path_input.h"
 
 #include "export/table/run_difference_out.h"
-#include "export/table/why_out.h"
+#include "export/table/why_profile_out.h"
 #include "trace/pass/step_time.h"
 
 /* A rule of --fail-on. */
@@ -62,13 +62,19 @@ static bool read_why(struct session *s, const struct request *r, struct why_requ
 	return true;
 }
 
+/* Fails because rules cannot be judged. */
+static bool fail_rules(struct session *s, const struct why_request *request)
+{
+	return session_fail(s, ERR_FAILED,
+	        "--fail-on=%.*s cannot be judged without a verdict\n"
+	        "hint: --allow-inconclusive accepts files without a verdict",
+	        STR(request->rules[0].text));
+}
+
 static bool check_rules(struct session *s, const struct why_request *request, const struct why *x)
 {
 	if (request->n_rules && x->no_verdict.p && !request->allow_inconclusive)
-		return session_fail(s, ERR_FAILED,
-		        "--fail-on=%.*s cannot be judged without a verdict\n"
-		        "hint: --allow-inconclusive accepts files without a verdict",
-		        STR(request->rules[0].text));
+		return fail_rules(s, request);
 	for (size_t i = 0; i < request->n_rules; i++) {
 		const struct why_rule *r = &request->rules[i];
 		struct str reason = why_gap_of(x, r->cause);
@@ -204,6 +210,26 @@ static bool write_runs(struct session *s, const struct why_request *request, con
 	return run_difference_write(&page, request->top, o, s->columns, to, &s->error);
 }
 
+/* ---- a profile of TensorFlow ---- */
+
+static bool write_profile(struct session *s, const struct why_request *request,
+        const struct opts *o, const struct table *ops, struct emit *to)
+{
+	struct facts facts;
+	struct why_profile page = { .ops = ops };
+
+	facts_find(&s->model, NULL, NULL, &facts, &s->query_arena);
+	if (facts.devices.n && !facts.devices.v[0].host && facts.devices.v[0].window > 0)
+		page.device = &facts.devices.v[0];
+	for (size_t i = 0; i < facts.steps.n; i++)
+		page.step = num_add(page.step, facts.steps.v[i].ns);
+	if (facts.steps.n)
+		page.step /= (int64_t)facts.steps.n;
+	if (!why_profile_write(&page, o, s->columns, to, &s->error))
+		return false;
+	return !request->n_rules || request->allow_inconclusive || fail_rules(s, request);
+}
+
 bool check_why(struct session *s, const struct request *r)
 {
 	struct why_request request;
@@ -218,7 +244,14 @@ bool run_why(struct session *s, const struct request *r, struct sink *out)
 	struct path_replays in;
 	struct why_request request;
 
-	if (!read_why(s, r, &request) || !path_replays_open(s, o, &in))
+	const struct table *ops;
+
+	if (!read_why(s, r, &request) || !session_need_steps(s, o) || !session_seal(s) ||
+	        !session_profile_ops(s, o, &ops))
+		return false;
+	if (ops)
+		return write_profile(s, &request, o, ops, &to);
+	if (!path_replays_open(s, o, &in))
 		return false;
 	return path_are_runs(&in, request.as) ? write_runs(s, &request, o, &in, &to)
 	                                      : write_job(s, &request, o, &in, &to);

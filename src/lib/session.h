@@ -236,6 +236,10 @@ bool session_advise(struct session *s, unsigned checkers, int64_t top, struct ad
  * input has none. */
 bool session_host_ops(struct session *s, const struct opts *o, const struct table **out);
 
+/* Sets *out to the times of all operation types of a profile of TensorFlow without a trace; NULL
+ * for other inputs, or without times. */
+bool session_profile_ops(struct session *s, const struct opts *o, const struct table **out);
+
 /* Returns the loaded recording as a trace with the wanted arguments (ARG_BIT), or NULL. A trace
  * with all arguments is made at first use and stored; any other trace lives until the next
  * query. */

@@ -1083,6 +1083,32 @@ def phases_have_verdicts():
     assert 'By phase' not in words_of('why', *made('eager_steps', 'kineto'))
 
 
+def profiles_have_a_sentence():
+    """Of run metadata and ProfileProtos, the answer says how busy the device was and which operations take the time, with the numbers of
+    summary. It has no cause. Graphs have no times, so they are refused."""
+    data = os.path.join(cases.ROOT, 'testdata')
+    path = os.path.join(data, 'example', 'profile_100')
+    answer, page = (json.loads(run(c, path, '-output', 'json')) for c in ('why', 'summary'))
+    device = page['devices'][0]
+    cases.equal((answer['cause'], answer['causes'], answer['window_ns'], round(answer['busy'] * device['window_ns'])),
+                ('unknown', [], device['window_ns'], device['busy_ns']), 'device')
+    rows = run('summary', path)
+    shares = [float(re.search(r'([0-9.]+)%% .* %s$' % name, rows, re.M)[1]) for name in ('DecodeJpeg', 'ReadFile')]
+    assert answer['verdict'].startswith('Probably input-bound: ') and answer['verdict'].endswith(
+        'operations that read input take %.1f%% of the time of all operations, mostly DecodeJpeg' % sum(shares)), (answer['verdict'], shares)
+    assert ' is busy for %.1f%% of all steps (' % (100 * answer['busy']) in words_of('why', path), words_of('why', path)
+    cases.equal((answer['step_ns'], 'Next: tfprof advise ' in run('why', path)), (device['window_ns'] // len(page['steps']['loaded']), True), 'step')
+    assert 'Next: `tfprof advise ' in run('why', path, '-output', 'md') and run('why', path, '-output', 'csv').count('\n') == 1
+    run('why', path, '--fail-on=input_pipeline', status=1)
+    run('why', path, '--fail-on=input_pipeline', '--allow-inconclusive')
+    text = words_of('why', os.path.join(data, 'models', 'resnet', 'run_meta.gz'))
+    assert text.startswith('Probably input-bound: the operations ran on the CPU; operations that read input take 67.4%'), text
+    words = words_of('why', os.path.join(data, 'models', 'towers', 'run_meta.gz'))
+    assert words.startswith('Device-bound: ') and ' is busy for 100.0% of all steps (' in words, words
+    p = subprocess.run([PROGRAM, 'why', os.path.join(data, 'example', 'graph.pbtxt')], capture_output=True, text=True)
+    assert p.returncode == 1 and 'contain neither a trace nor a recording' in p.stderr, p.stderr
+
+
 def one_model_describes_all_devices():
     """If the file describes one model, a device with another number is of this model; with two models it is unknown."""
     calls = [('cudaLaunchKernel', 1000 * i, 5) for i in range(40)]
@@ -1139,7 +1165,7 @@ def unrecorded_process():
     doubtful(written('other.json', launches(calls, [(i, 1000 + 1000 * i, 300) for i in range(50)])), 'no cause that could be judged explains the rest')
 
 
-SENTENCES = ['why/*.c', 'why/cause.def', 'export/table/why_out.c', 'export/table/run_difference_out.c']
+SENTENCES = ['why/*.c', 'why/cause.def', 'export/table/why_out.c', 'export/table/run_difference_out.c', 'export/table/why_profile_out.c']
 # Words that are searched for in names, and a title of the full-screen view.
 NOT_PRINTED = {'CUDA graph', 'Python GC', 'most of it is in'}
 
@@ -1259,7 +1285,7 @@ TESTS = [sample_is_up_to_date, all_verdicts, commands_print_the_numbers, costs_a
          steps_without_work_are_left_out, costly_verdicts_are_left_out,
          pinned_copies_are_not_to_be_pinned, cpu_fallback_is_named, uploads_are_not_reads, first_allocations_are_told_apart,
          waits_for_missing_work_have_no_verdict, python_stacks_are_a_caveat, exposed_communication_is_in_the_verdict,
-         devices_without_work_are_left_out, serving_marks_have_the_time_of_their_work, phases_have_verdicts, one_model_describes_all_devices, lines_are_short, helped,
+         devices_without_work_are_left_out, serving_marks_have_the_time_of_their_work, phases_have_verdicts, profiles_have_a_sentence, one_model_describes_all_devices, lines_are_short, helped,
          windows_are_named, unknown_kernels_have_no_share, every_sentence_is_printed]
 
 

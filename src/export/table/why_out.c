@@ -8,8 +8,7 @@
 #include "export/summary_out.h"
 #include "export/table/table.h"
 
-#define VERSION 1
-#define INDENT  10 /* columns of the label before a text */
+#define INDENT 10 /* columns of the label before a text */
 
 #define UNKNOWN_PARTS 100 /* text leaves out unknown time below this fraction of the step */
 #define PARTS         10  /* differences below 1 / 10 are not mentioned */
@@ -891,12 +890,17 @@ static const struct column row_columns[] = { TEXT_COLUMN("cause"), NUMBER_COLUMN
 	NUMBER_COLUMN("saved_ns", "ns"), REAL_COLUMN("share", "percent"), TEXT_COLUMN("place_kind"),
 	TEXT_COLUMN("place"), TEXT_COLUMN("advice") };
 
+void why_no_rows(struct table *rows, struct arena *a)
+{
+	*rows = (struct table){ .a = a, TABLE_COLUMNS(row_columns, NULL) };
+}
+
 /* Makes a row for each cause, with the place that takes the most time. */
 static void fill_rows(struct table *rows, const struct why_text *t)
 {
 	const struct why *x = t->p->x;
 
-	*rows = (struct table){ .a = t->a, TABLE_COLUMNS(row_columns, NULL) };
+	why_no_rows(rows, t->a);
 	for (size_t i = 0; i < x->found.n; i++) {
 		const struct why_finding *f = &x->found.v[i];
 		bool placed = f->places.n > 0;
@@ -1012,7 +1016,7 @@ static bool as_document(const struct exported *x, struct sink *s, struct emit *t
 	struct document d;
 
 	(void)e;
-	document_open(&d, s, to, "tfprof/why", VERSION);
+	document_open(&d, s, to, "tfprof/why", WHY_VERSION);
 	put_document(&d, &t);
 	if (!to->arrays) {
 		struct table rows;

@@ -36,8 +36,13 @@ struct why_page {
 	size_t n_phases;                /* 0 unless steps of several phases are chosen */
 };
 
+#define WHY_VERSION 1 /* version of the document */
+
 bool why_write(const struct why_page *p, const struct opts *o, unsigned columns, struct emit *to,
         struct err *e);
+
+/* Makes the table of the causes of an answer without causes. */
+void why_no_rows(struct table *rows, struct arena *a);
 
 /* Returns the verdict as one sentence; in a. */
 struct str why_verdict(const struct why *x, struct arena *a);
