@@ -258,7 +258,7 @@ static void put_steps(struct page_text *t)
 	const struct model *m = t->p->m;
 	size_t n = m->step_ids.n;
 
-	if (!n)
+	if (!n || model_is_sampled(m))
 		return;
 	begin(t);
 	if (!f->marks) {
@@ -402,7 +402,12 @@ static void put_devices(struct page_text *t)
 		put_device_name(t, d);
 		put_time(t, " busy ", d->busy, "");
 		if (d->window > 0)
-			sb_fmt(&t->line, " (%.1f%%)", 100.0 * (double)d->busy / (double)d->window);
+			sb_fmt(&t->line, " (%.1f%%", 100.0 * (double)d->busy / (double)d->window);
+		/* the lines of the step time above have shares of an average step */
+		if (d->window > 0 && f->times.n && f->marks)
+			put_time(t, " of ", d->window, "");
+		if (d->window > 0)
+			sb_char(&t->line, ')');
 		put_time(t, ", idle ", num_sub(d->window, d->busy), "");
 		put_cause(t, d);
 		if (i + 1 == DEVICES_SHOWN && f->devices.n > DEVICES_SHOWN)

@@ -294,12 +294,31 @@ static void add_comparison(struct session *s, struct report_parts *p)
 	}
 }
 
+/* True if a snapshot has slices with a length, which a timeline can show: its annotations. */
+static bool has_annotations(const struct session *s)
+{
+	for (size_t i = 0; i < s->model.traces.n; i++) {
+		const struct trace *t = s->model.traces.v[i].t;
+		for (size_t k = 0; k < t->events.n; k++)
+			if (t->events.v[k].category == CATEGORY_STEP ||
+			        t->events.v[k].category == CATEGORY_ANNOTATION)
+				return true;
+	}
+	return false;
+}
+
 /* Adds the parts of one trace or recording: devices, kernels and so on. */
 static void add_trace(struct session *s, struct report_parts *p)
 {
 	if (session_has_snapshots(s)) {
-		add_slices(s, p);
+		if (has_annotations(s))
+			add_slices(s, p);
 		add_optional(s, p, "memory");
+		return;
+	}
+	if (s->model.traces.n && s->model.traces.v[0].t->source == TRACE_FLIGHT) {
+		add_slices(s, p);
+		add_optional(s, p, "collectives");
 		return;
 	}
 	add_table(s, p, "devices", "0");

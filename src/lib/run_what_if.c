@@ -147,5 +147,6 @@ bool run_what_if(struct session *s, const struct request *r, struct sink *out)
 		note_unchanged(s, &w);
 	if (ok && named)
 		note_communication(s, &w);
+	w.overlaps = ok && replay_overlaps(&x, &w.run);
 	return ok && what_if_write(&w, request.top, o, o->wide ? 0 : s->columns, &to, &s->error);
 }

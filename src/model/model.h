@@ -223,6 +223,10 @@ bool model_knows_trained(const struct model *m);
  * Returns their number. Sets *all to the number of all variables. */
 size_t model_trained(const struct model *m, uint32_t **nodes, size_t *all, struct arena *a);
 
+/* True if all files are pprof profiles. Their samples have no order in time, so that neither steps
+ * nor the use of devices are known. */
+bool model_is_sampled(const struct model *m);
+
 /* Returns the share of nodes covered by run metadata, as the original computes it. */
 double model_coverage(const struct model *m);
 /* Returns the share of nodes with an entry in a step. */

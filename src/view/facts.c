@@ -277,9 +277,9 @@ void facts_find(const struct model *m, const struct recording_set *recording,
 	count_nodes(m, out, &own.a);
 	scratch_close(&own);
 	scratch_open(&own, a->work);
-	add_steps(m, !m->traces.n, out, &own.a, a);
+	add_steps(m, !m->traces.n && !model_is_sampled(m), out, &own.a, a);
 	scratch_close(&own);
-	out->marks = m->steps.n > 0 && !m->traces.n && !recording;
+	out->marks = m->steps.n > 0 && !m->traces.n && !recording && !model_is_sampled(m);
 	for (size_t i = 0; i < m->traces.n; i++)
 		add_trace(&m->traces.v[i], out, a);
 	if (recording) {

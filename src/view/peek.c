@@ -114,6 +114,8 @@ static void read_scopes(struct peeking *x)
 		struct str name = x->m->parallel_times ? last_level(x, t, i) : t->name[i];
 		p->name[i] = intern_add_kept(&p->names, name);
 		p->kind[i] = kind_of(x, t->node[i], name);
+		if (p->kind[i] == PEEK_KERNEL && p->kind[t->parent[i]] == PEEK_SCOPE)
+			p->kind[t->parent[i]] = PEEK_OP; /* XSpace: only its kernels have times */
 		if (t->node[i] == ID_NONE)
 			continue;
 		p->own[i] = x->scope->tallies[t->node[i]];
@@ -321,6 +323,15 @@ static const struct peek_row *subject(const struct peeking *x)
 	return &x->out->subject;
 }
 
+/* True if nothing ran in an entry and below it. Such an entry of a trace only names a place. */
+static bool is_idle(const struct peeking *x, const struct peek_tree *p, uint32_t i)
+{
+	const int64_t *v = p->total[i].v;
+
+	return x->m->parallel_times && !v[V_RUNS] && !v[V_KERNELS] && !v[V_ACCELERATOR_MICROS] &&
+	       !v[V_CPU_MICROS];
+}
+
 /* Adds the entries directly above and below an entry. */
 static void add_around(struct peeking *x, const struct peek_tree *p, uint32_t i)
 {
@@ -331,7 +342,7 @@ static void add_around(struct peeking *x, const struct peek_tree *p, uint32_t i)
 	tally_add(&caller->total, &p->total[i]);
 	tally_add(&caller->own, &p->own[i]);
 	for (uint32_t c = i + 1; c < p->t->end[i]; c = p->t->end[c])
-		if (p->kind[c] != PEEK_KERNEL)
+		if (p->kind[c] != PEEK_KERNEL && !is_idle(x, p, c))
 			add_entry(x, list(x, PEEK_CALLEES), p, c);
 }
 

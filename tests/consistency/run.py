@@ -31,6 +31,7 @@ import built  # noqa: E402
 import cases  # noqa: E402
 import samples  # noqa: E402
 import truth  # noqa: E402
+import words  # noqa: E402
 from damage import fields, packed  # noqa: E402
 
 TIMES = ['micros', 'accelerator_micros', 'cpu_micros']
@@ -158,6 +159,18 @@ class Input:
         """True for a TensorFlow profile, in which averages are over the steps in which a node ran, and the code view contains
         only nodes with stacks."""
         return self.name.startswith('profile')
+
+    Nothing = Nothing
+
+    @property
+    def program(self):
+        return PROGRAM
+
+    @property
+    def truncated(self):
+        """True if a note says that the file is truncated."""
+        self.load()
+        return 'truncated' in self.said or 'damaged' in self.said
 
     @property
     def is_trace(self):
@@ -721,7 +734,7 @@ def converted(x):
             near(again.single[step].total(m), view.total(m), 2000 * len(own) + 1, '%s of step %s' % (m, step))
 
 
-CHECKS = [views, groupings, unknown, float_operations, raw, raw_steps, steps, same_steps, tables, exports, page, python, arrow, itself, idle, path, step_time, ranked_steps, timeline, converted]
+CHECKS = [views, groupings, unknown, float_operations, raw, raw_steps, steps, same_steps, tables, exports, page, python, arrow, itself, idle, path, step_time, ranked_steps, timeline, converted, *words.CHECKS]
 
 
 # ---- inputs ----
