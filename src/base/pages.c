@@ -23,7 +23,7 @@
 #endif
 
 #define PAGE      ((size_t)4096)
-#define HUGE      ((size_t)4 << 20) /* from this block size on, large pages are requested */
+#define HUGE_FROM ((size_t)4 << 20) /* from this block size on, large pages are requested */
 #define SPARE_MAX 32                /* maximum number of blocks kept for reuse */
 
 /* ---- blocks kept for reuse ---- */
@@ -192,7 +192,7 @@ static size_t in_pages(size_t size)
  * the request. */
 static void ask_huge(void *p, size_t size)
 {
-	if (size >= HUGE)
+	if (size >= HUGE_FROM)
 		madvise(p, size, MADV_HUGEPAGE);
 }
 
@@ -268,7 +268,7 @@ static struct arena_block *resize(struct account *c, struct arena_block *b, size
 		if (r == MAP_FAILED)
 			return NULL;
 		MOVED(r, BLOCK_HEADER + size);
-		if (had < HUGE)
+		if (had < HUGE_FROM)
 			ask_huge(r, BLOCK_HEADER + size);
 		return r;
 	}

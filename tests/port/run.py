@@ -50,7 +50,9 @@ COMMANDS = [['summary', PROFILE], ['scope', PROFILE, '-max_depth', '3'], ['op', 
             ['why', DATA + 'traces/trace.xplane.pb'], ['kernels', DATA + 'traces/nsys.sqlite'], ['steps', DATA + 'traces/trace.pftrace'],
             ['summary', DATA + 'traces/training.pt.trace.json.gz'], ['flops', DATA + 'traces/onnxruntime.json'],
             ['summary', DATA + 'example/run_meta_*', DATA + 'example/graph.pbtxt'], ['scope', 'no/file'], ['scope', '-no_option', PROFILE],
-            ['diff', PROFILE, DATA + 'example/profile_200'], ['memory', DATA + 'traces/trace.xplane.pb'], ['devices', DATA + 'traces/nsys.sqlite']]
+            ['diff', PROFILE, DATA + 'example/profile_200'], ['memory', DATA + 'traces/trace.xplane.pb'], ['devices', DATA + 'traces/nsys.sqlite'],
+            ['summary', DATA + 'traces/training.pt.trace.json.gz', '--width=60'], ['collectives', DATA + 'flight', '--width=80'],
+            ['top', DATA + 'traces/training.pt.trace.json.gz', '-n', '3', '-full_names'], ['summary', DATA + 'memory/snapshot.pickle']]
 # Golden cases that cannot be equal under wine, and why.
 ELSEWHERE = {'convert/no_folder': 'below a file, Windows reports a missing folder',
              'diff/baseline': 'symbolic links, which wine does not show to programs',
