@@ -43,6 +43,11 @@ export function nanoseconds(v) {
 	return fixed(v, !u || v >= 99.95 ? 0 : v >= 9.995 ? 1 : 2) + units[u];
 }
 
+// The share of the device time for which float operations are known. d: a document with coverage, or null.
+export function coverage(d) {
+	return d && d.coverage !== undefined ? `known for ${number(100 * d.coverage, 'percent')} of the device time` : '';
+}
+
 export function number(v, unit) {
 	if (v === null || v === undefined)
 		return '';
@@ -118,4 +123,17 @@ export function shorten(text, n) {
 		return text;
 	const head = Math.ceil((n - 1) / 2);
 	return text.slice(0, head) + '\u2026' + text.slice(text.length - (n - 1 - head));
+}
+
+// Shortens texts so that texts that differ remain different: where they would become equal, the part in which they differ is shown.
+export function distinct(texts, n) {
+	const made = texts.map(t => shorten(t, n));
+	return texts.map((t, i) => {
+		const alike = texts.filter((x, k) => made[k] === made[i] && x !== t);
+		if (!alike.length)
+			return made[i];
+		const same = Math.min(...alike.map(x => { let k = 0; while (k < t.length && x[k] === t[k]) k++; return k; }));
+		const head = Math.floor(n / 4), from = Math.max(head, same - 8);
+		return t.slice(0, head) + '\u2026' + (t.length - from > n - head - 2 ? t.slice(from, from + n - head - 2) + '\u2026' : t.slice(from));
+	});
 }

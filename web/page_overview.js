@@ -2,7 +2,7 @@
 // The first page: inputs, totals, hottest entries and advice.
 import { barList, legend, stacked, utilisation } from './charts.js';
 import { el } from './dom.js';
-import { exact, number, percent, plain, shorten } from './format.js';
+import { coverage, distinct, exact, number, percent, plain, shorten } from './format.js';
 import { short } from './names.js';
 import { link } from './state.js';
 import { rowsTable } from './data.js';
@@ -33,15 +33,31 @@ function stepTime(times) {
 	return tile('step_ns', t.marked ? 'Step time' : 'Trace time', t.mean_ns, 'ns', [times.length > 1 && plain(t.worker), note].filter(Boolean).join(': '));
 }
 
-// The numbers at the top. Times of operations are sums: in a trace they are no part of the step time, as operations run at the same time.
-function figures(document, times) {
+// The numbers at the top. counted: the coverage of float operations, or nothing. memory: the document of memory, or nothing. Times of operations are sums: in a trace they are no part of the step time, as operations run at the same time.
+function figures(document, times, counted, memory) {
 	const total = document.total || {}, steps = document.steps ? document.steps.used.length : 0, per = steps > 1 ? `average of ${steps} steps` : '';
 	const list = times.length ? [['accelerator_micros', 'us', 'Device time', 'sum over operations' + (steps > 1 ? ', per step' : '')], ['cpu_micros', 'us', 'Host time', 'sum over operations' + (steps > 1 ? ', per step' : '')]]
 		: [['micros', 'us', 'Time per step', per], ['accelerator_micros', 'us', 'On accelerators', percent(total.accelerator_micros, total.micros)], ['cpu_micros', 'us', 'On the CPU', percent(total.cpu_micros, total.micros)]];
-	const bound = total.uncounted > 0 ? 'at least: some calls are not counted' : '';
+	const bound = [total.uncounted > 0 ? 'at least: some calls are not counted' : '', coverage(counted)].filter(Boolean).join('; ');
 	const tiles = [times.length ? stepTime(times) : null, ...[...list, ...FIGURES].filter(([m]) => total[m] > 0).map(([m, unit, label, note]) => tile(m, label, total[m], unit, m === 'float_ops' ? bound : note))].filter(Boolean);
+	const peak = memory && !(total.peak_bytes > 0) ? memory.memory.reduce((a, b) => b.peak_bytes > a.peak_bytes ? b : a, { peak_bytes: 0 }) : { peak_bytes: 0 };
+	if (peak.peak_bytes > 0) // of a file with memory alone, it is the first number
+		tiles[total.accelerator_micros > 0 || total.cpu_micros > 0 ? 'push' : 'unshift'](tile('memory_peak_bytes', 'Peak memory', peak.peak_bytes, 'bytes', [peak.device, peak.allocator].filter(Boolean).map(plain).join(', ')));
 	return tiles.length ? el('div', { class: 'tiles' }, tiles) : null;
 }
+
+// Labels that tell rows apart: reduced names, or the full names where reduced ones are equal.
+function labels(names) {
+	const list = names.map(n => plain(short(n))), full = list.map((l, i) => list.some((x, k) => x === l && names[k] !== names[i]) ? plain(names[i]) : l);
+	return distinct(full, 90);
+}
+
+// A sentence about the base of the numbers in a card.
+function base(text) {
+	return text ? el('p', { class: 'hint base' }, text) : null;
+}
+
+const WHOLE = 'Sums over the whole trace.';
 
 // The entries with the largest own numbers.
 function hottest(tree, metric, page) {
@@ -54,13 +70,17 @@ async function hot(report, page, title) {
 	const entry = await report.entry(page);
 	if (!entry)
 		return null;
-	const tree = new Tree(entry.document), metric = tree.metrics[0];
-	return metric ? card(`${metric.unit === 'us' ? 'Hottest' : 'Largest'} ${title} by ${metric.label.toLowerCase()}`, hottest(tree, metric, page)) : null;
+	const tree = new Tree(entry.document), metric = tree.metrics[0], used = entry.document.steps ? entry.document.steps.used.length : 0;
+	const per = metric && metric.unit === 'us' && used > 1 ? `Per step, the average of ${used} steps.` : '';
+	return metric ? card(`${metric.unit === 'us' ? 'Hottest' : 'Largest'} ${title} by ${metric.label.toLowerCase()}`, base(per), hottest(tree, metric, page)) : null;
 }
 
-// Steps of a trace by what devices did, or without device work by their length; of a profile by where its nodes ran.
-async function steps(report) {
+// Steps of a trace by what devices did, or without device work by their length; of a profile by where its nodes ran. marked: false for a
+// trace without steps.
+async function steps(report, marked) {
 	const entry = await report.entry('steps');
+	if (entry && !marked)
+		return null; // the card of the devices has the whole trace
 	if (entry && entry.document.steps.length) {
 		const t = rowsTable(entry.document, 'steps'), devices = t.value('devices', 0);
 		if (!devices)
@@ -105,7 +125,8 @@ async function devices(report) {
 		return null;
 	const parts = PARTS.map(([label, color, name]) => ({ label, color, value: i => rows[i][name] })).filter(p => rows.some((_, i) => p.value(i) > 0));
 	const shown = rows.slice(0, TOP).map((_, i) => i), label = i => [rows[i].worker, plain(rows[i].device)].filter(Boolean).join(' ');
-	return card({ title: 'Step time by device', part: 'device' }, utilisation(rows.length, parts, label, i => number(rows[i].step_ns, 'ns')),
+	const count = Math.max(...rows.map(r => r.steps));
+	return card({ title: 'Step time by device', part: 'device' }, base(count > 1 ? `Per step, the average of ${count} steps.` : ''), utilisation(rows.length, parts, label, i => number(rows[i].step_ns, 'ns')),
 		el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Step time by device' }, el('table', { class: 'plain' },
 			el('thead', {}, el('tr', {}, el('td', {}), shown.map(i => el('th', { scope: 'col' }, shorten(label(i), 24))))),
 			el('tbody', {}, parts.map(p => el('tr', {}, el('th', { scope: 'row' }, el('i', { class: 'swatch', style: { background: `var(${p.color})` } }), p.label),
@@ -118,7 +139,8 @@ async function devices(report) {
 function places(cause, worker) {
 	const label = (p, f) => plain(f(p.name)) + (p.waits_for ? ', for ' + plain(f(p.waits_for)) : '');
 	const onTimeline = p => worker !== null && ['op', 'line', 'call', 'kernel', 'copy', 'range'].includes(p.kind) ? link('timeline', { worker, q: p.kind === 'call' ? p.name.split(' in ')[0] : p.name }) : undefined;
-	return [barList(cause.places.slice(0, TOP).map(p => ({ label: shorten(label(p, short), 90), title: label(p, name => name), value: p.ns, link: onTimeline(p) })), 'ns', cause.ns),
+	const first = cause.places.slice(0, TOP), names = labels(first.map(p => p.name));
+	return [barList(first.map((p, i) => ({ label: names[i] + (p.waits_for ? ', for ' + shorten(plain(short(p.waits_for)), 40) : ''), title: label(p, name => name), value: p.ns, link: onTimeline(p) })), 'ns', cause.ns),
 		cause.places.length > TOP ? el('p', { class: 'muted' }, `and ${(cause.places.length - TOP).toLocaleString('en-US')} more`) : null];
 }
 
@@ -131,6 +153,7 @@ function fold(text, ns, whole, open, ...content) {
 // The verdict, and what a step would be shorter without each cause; a click on a cause shows its places and what people do about it.
 function whyCard(d, worker) {
 	return card({ title: [worker, plain(d.verdict)].filter(Boolean).join(': '), part: 'why' }, d.causes.map((c, i) => fold(c.id.replace(/_/g, ' '), c.saved_ns, d.window_ns, i === 0,
+		base(`Without it, ${/step/.test(d.of) ? 'the step' : 'the trace'} is ${number(c.saved_ns, 'ns')} shorter. ` + (c.where.length ? `Its places, as shares of the ${number(c.cost_ns, 'ns')} that they take, also beside other work:` : '')),
 		places({ places: c.where, ns: c.cost_ns }, worker), el('p', { class: 'hint' }, c.advice))));
 }
 
@@ -156,7 +179,7 @@ async function idle(report) {
 		return null;
 	const content = devices.slice(0, TOP).map((d, i) => [devices.length > 1 ? el('h3', {}, `${d.label}: ${number(d.idle_ns, 'ns')}`) : null,
 		[...d.causes].sort((a, b) => b.ns - a.ns).map((c, k) => fold(c.text, c.ns, d.idle_ns, i + k === 0, places(c, d.worker)))]);
-	return card({ title: 'Idle time by cause', part: 'idle' }, content, [...missing].map(m => el('p', { class: 'hint' }, m)));
+	return card({ title: 'Idle time by cause', part: 'idle' }, base(WHOLE), content, [...missing].map(m => el('p', { class: 'hint' }, m)));
 }
 
 // The entry of a worker's critical path; the longest one if there are several.
@@ -176,9 +199,9 @@ async function critical(report) {
 		return null;
 	const d = entry.document, path = new Path(d), worker = workerOf(report, entry);
 	const parts = path.kinds.map(k => ({ label: k.label, color: k.color, value: () => k.ns }));
-	const at = { worker, from: path.from, to: path.to };
+	const at = { worker, from: path.from, to: path.to }, names = labels(d.places.slice(0, TOP).map(p => p.name === null ? p.text : p.name));
 	return card(path.title, worker || path.mark ? el('p', { class: 'hint' }, worker, worker && path.mark && ': ', path.mark) : null, utilisation(1, parts, () => d.step || 'trace', () => ''), legend(parts),
-		barList(d.places.slice(0, TOP).map(p => ({ label: shorten(p.name === null ? p.text : plain(short(p.name)), 90), value: p.ns, link: link('timeline', { ...at, q: p.name }),
+		barList(d.places.slice(0, TOP).map((p, i) => ({ label: p.name === null ? p.text : names[i], value: p.ns, link: link('timeline', { ...at, q: p.name }),
 			title: [p.text, p.name, p.line].filter(Boolean).map(plain).join('\n') })), 'ns', d.window_ns),
 		el('a', { href: link('timeline', at) }, 'Show the path on the timeline'));
 }
@@ -187,8 +210,9 @@ async function kernels(report) {
 	const entry = await report.entry('kernels');
 	if (!entry || !entry.document.kernels.length)
 		return null;
-	const rows = entry.document.kernels, whole = rows.reduce((a, r) => a + r.total_ns, 0);
-	return card('Hottest kernels', barList(rows.slice(0, TOP).map(r => ({ label: shorten(plain(short(r.name)), 90), value: r.total_ns, link: link('devices'), title: plain(r.name) })), 'ns', whole));
+	const rows = entry.document.kernels, whole = rows.reduce((a, r) => a + r.total_ns, 0), shown = rows.slice(0, TOP);
+	const several = new Set(rows.map(r => r.device)).size > 1, names = labels(shown.map(r => r.name));
+	return card('Hottest kernels', base(WHOLE), barList(shown.map((r, i) => ({ label: (several ? plain(r.device) + ': ' : '') + names[i], value: r.total_ns, link: link('devices'), title: plain(r.name) })), 'ns', whole));
 }
 
 const PHASE_COLUMNS = [['steps', 'Steps'], ['tokens', 'Tokens'], ['step_mean_ns', 'Step time', 'ns'], ['tokens_per_second', 'Tokens/s'], ['attention', 'Attention', '%'], ['matrix', 'Matrix', '%']];
@@ -239,7 +263,8 @@ function inputs(first) {
 }
 
 export async function overviewPage(report) {
-	const first = (await report.entry(report.list[0].name)).document, summary = await report.entry('summary');
-	const parts = await Promise.all([why(report), steps(report), devices(report), phases(report), idle(report), critical(report), hot(report, 'op', 'operation types'), hot(report, 'scope', 'nodes'), kernels(report), hot(report, 'code', 'code lines'), advice(report)]);
-	return el('div', { class: 'overview' }, figures(first, summary ? summary.document.step_time : []), el('div', { class: 'cards' }, parts, notes(first), inputs(first)));
+	const first = (await report.entry(report.list[0].name)).document, summary = await report.entry('summary'), memory = await report.entry('memory');
+	const times = summary ? summary.document.step_time : [];
+	const parts = await Promise.all([why(report), steps(report, times.some(t => t.marked || t.steps > 1)), devices(report), phases(report), idle(report), critical(report), hot(report, 'op', 'operation types'), hot(report, 'scope', 'nodes'), kernels(report), hot(report, 'code', 'code lines'), advice(report)]);
+	return el('div', { class: 'overview' }, figures(first, times, summary && summary.document.float_ops_coverage, memory && memory.document), el('div', { class: 'cards' }, parts, notes(first), inputs(first)));
 }

@@ -143,10 +143,10 @@ struct pool_replay {
 	const uint32_t *order;
 	size_t n;
 	bool totals; /* true: the source has totals */
-	struct pool_level level, moment;
-	size_t until; /* number of events up to the moment */
-	bool found;   /* true: the moment has been found */
-	bool any;     /* true: the peak has been found */
+	struct pool_level level, moment, peak;
+	size_t until, peak_until; /* number of events up to the moment, and to the peak */
+	bool found;               /* true: the moment has been found */
+	bool any;                 /* true: the peak has been found */
 };
 
 /* Returns the number of bytes that an event adds to the known allocations. */
@@ -200,8 +200,11 @@ static void try_moment(struct pool_replay *r, size_t n, int64_t ns)
 	bool larger =
 	        p->use.n && (!r->any || p->use.v[p->use.n - 1].bytes > p->use.v[p->most].bytes);
 
-	if (larger)
+	if (larger) {
 		p->most = p->use.n - 1;
+		r->peak = r->level;
+		r->peak_until = n;
+	}
 	r->any |= larger;
 	raise_to(&r->g->out->length, length);
 	if (at->kind == MOMENT_PEAK ? larger : at->kind == MOMENT_END || length <= at->ns)
@@ -281,6 +284,11 @@ static void replay(struct pool_replay *r)
 	}
 	if (memory_steps_begin(steps, INT64_MAX) && r->n)
 		try_moment(r, r->n, INT64_MAX);
+	if (r->any && memory_is_peak_text(&r->g->request->at, r->p, r->g->scratch)) {
+		r->moment = r->peak;
+		r->until = r->peak_until;
+		r->found = true;
+	}
 }
 
 /* ---- the live set ---- */
@@ -607,6 +615,9 @@ void memory_gather_end(struct memory_gathering *g)
 				find_moments(&r, all->blind);
 			}
 		}
+		if (g->reserved_counts && !p->reserved)
+			p->reserved =
+			        -1; /* an XSpace states 0 where nothing is reserved for programs */
 		if (p->use.n && !g->steps.v.n)
 			raise_to(&p->peak, p->use.v[p->most].bytes);
 		else if (p->use.n)

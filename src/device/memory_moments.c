@@ -4,6 +4,18 @@
  */
 #include "device/memory_moments.h"
 
+#include "base/fmt.h"
+
+bool memory_is_peak_text(const struct moment *at, const struct memory_pool *p, struct arena *a)
+{
+	struct sb b = sb_in(a);
+
+	if (at->kind != MOMENT_TIME || !p->use.n)
+		return false;
+	fmt_time(&b, num_sub(p->use.v[p->most].ns, p->use.v[0].ns));
+	return str_eq(sb_str(&b), at->text);
+}
+
 #define PARTS 100 /* of the time; each has at most one moment */
 
 static size_t part_of(const struct memory_pool *p, size_t i)

@@ -8,6 +8,10 @@
 
 #include "device/memory_use.h"
 
+/* True if -at names the peak of a pool by the text that its column `at` shows. The text is rounded,
+ * so the time that it states may be before or after the peak. */
+bool memory_is_peak_text(const struct moment *at, const struct memory_pool *p, struct arena *a);
+
 #define MEMORY_MOMENT_ROWS 20 /* of a moment; the others are counted */
 
 /* The moments of a pool, whose use over time is known. */

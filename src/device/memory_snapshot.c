@@ -106,6 +106,7 @@ struct snapshot_device {
 	VEC(struct pool_facts) facts; /* indexed by pool */
 	bool has_segments;
 	uint64_t moment; /* number of entries up to the requested moment */
+	uint64_t peak;   /* number of entries up to the peak */
 	int64_t start;   /* time of the first entry, ticks */
 };
 
@@ -791,10 +792,14 @@ static void replay(struct snapshot_device *d)
 			try_moment(&r, n);
 		else if (!steps->v.n && is_moment(&r, &e, before))
 			d->moment = n;
+		if (top->use.v[top->most].bytes > before)
+			d->peak = n;
 		work_poll(d->x->scratch->work);
 	}
 	if (memory_steps_begin(steps, INT64_MAX))
 		try_moment(&r, n);
+	if (!steps->v.n && memory_is_peak_text(&d->x->request->at, top, d->x->scratch))
+		d->moment = d->peak;
 	for (size_t k = 0; k < d->pools; k++)
 		memory_steps_find_most(steps, d->x->t, &d->x->out->pools.v[d->pool0 + k]);
 	if (r.kinds)

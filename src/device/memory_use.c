@@ -440,9 +440,8 @@ static enum heap find_heap(const struct model *m)
 {
 	enum heap found = HEAP_BYTES;
 
-	for (size_t i = 0; i < m->files.n; i++)
-		if (!str_starts(m->files.v[i].format, S("pprof profile")))
-			return HEAP_NONE;
+	if (!model_is_sampled(m))
+		return HEAP_NONE;
 	for (size_t i = 0; i < m->steps.n && found == HEAP_BYTES; i++) {
 		const struct step *s = m->steps.v[i];
 		const uint8_t *item = s->mem + s->cell_mem0[0], *end = s->mem;
@@ -450,7 +449,7 @@ static enum heap find_heap(const struct model *m)
 		for (struct mem_item x; found == HEAP_BYTES && mem_next(&item, end, &x);)
 			found = x.residual ? HEAP_RESIDUAL : HEAP_BYTES;
 	}
-	return m->files.n ? found : HEAP_NONE;
+	return found;
 }
 
 enum value memory_heap_value(const struct model *m)

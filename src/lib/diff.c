@@ -427,6 +427,8 @@ static void note_nodes(struct session *s, const struct diff *d, const struct str
 {
 	struct sb b = sb_in(&s->query_arena);
 
+	if (names->n < 2) /* only gates are judged */
+		return;
 	for (int i = 0; i < 2; i++)
 		if (d->only[i])
 			sb_fmt(&b, "%s%llu only in %.*s", b.n ? ", " : "",
@@ -573,7 +575,8 @@ static bool answer(struct diff_sides *d, const struct diff_request *w, struct si
 		return false;
 	x.d = &diff;
 	x.gates = gates;
-	return diff_write(&x, &to, &s->error) &&
+	bool alone = d->n == 1 && w->o.output.kind == OUT_STDOUT; /* notes have the gates */
+	return (alone || diff_write(&x, &to, &s->error)) &&
 	       check_gates(s, gates, x.n_gates, x.allow_inconclusive);
 }
 

@@ -29,6 +29,18 @@ bool session_advise(struct session *s, unsigned checkers, int64_t top, struct ad
 	return advise_run(&request, out, &s->error);
 }
 
+/* Adds a note if no checker reports anything about files that the original does not read. */
+static void note_nothing(struct session *s, const struct advice *advice)
+{
+	size_t n = 0;
+
+	for (enum checker_id i = 0; i < CHECK_N; i++)
+		n += advice->reports[i].n;
+	if (!n && s->model.new_input)
+		note_line(&s->notes, "note: nothing to report: the checkers need times of "
+		                     "operations or devices\n");
+}
+
 /* True if the inputs are traces or recordings, with or without files that complete them, and the
  * original does not read any of these files. */
 static bool has_only_traces(const struct session *s)
@@ -68,6 +80,7 @@ bool run_advise(struct session *s, const struct request *r, struct sink *out)
 		checkers |= CHECK_OURS;
 	if (!session_advise(s, checkers, r->opts.top, &advice))
 		return false;
+	note_nothing(s, &advice);
 	if (!out_is_data(r->opts.output.kind))
 		text_advice(&advice, &s->query_arena, out);
 	else if (!write_rows(s, &advice, &r->opts, out))

@@ -47,6 +47,8 @@ bool run_critical(struct session *s, const struct request *r, struct sink *out)
 	const struct trace_step *step = &in.steps.steps.v[replay.chosen[0]];
 	page.step_ns = step_time_mean(in.t, num_sub(step->end, step->start), 1);
 	if (marked) {
+		const struct step_wall wall = step_time_of(&in.steps, a);
+		page.as_long = wall.shortest == wall.longest;
 		page.step = str_fmt(a, "step %lld", (long long)step->id);
 		page.steps = replay_working(&replay, ARENA_ARRAY(a, replay.n_windows, uint32_t));
 		page.empty = replay.n_windows - page.steps;

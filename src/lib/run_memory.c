@@ -15,6 +15,23 @@ static struct memory_request read_memory(const struct request *r)
 		.steps = opts_names_steps(&r->opts) ? &r->opts : NULL };
 }
 
+/* Adds a note if pools had their peaks outside of the file, which states only the number. */
+static void note_peaks(
+        struct session *s, const struct memory_request *request, const struct memory_use *use)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < use->pools.n; i++) {
+		const struct memory_pool *p = &use->pools.v[i];
+		n += p->use.n && p->peak > p->use.v[p->most].bytes;
+	}
+	if (request->at.kind == MOMENT_PEAK && !request->steps)
+		note_count(&s->notes, n,
+		        "note: the {peak of one pool|peaks of %zu pools} without a time {is|are} "
+		        "not in the file: live is the largest use that is\n",
+		        n);
+}
+
 /* Adds the notes about the use of memory, and finds the data that the answer lacks. */
 static bool check_use(
         struct session *s, const struct memory_request *request, const struct memory_use *use)
@@ -27,6 +44,7 @@ static bool check_use(
 	        "note: %llu {allocation is|allocations are} never freed and {is|are} no block at "
 	        "the end: the entries count\n",
 	        (unsigned long long)use->lost_blocks);
+	note_peaks(s, request, use);
 	if (use->lacks_step)
 		return session_fail(
 		        s, ERR_FAILED, "the file has none of the steps given with -step");

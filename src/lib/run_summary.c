@@ -351,6 +351,9 @@ bool run_summary(struct session *s, const struct request *r, struct sink *out)
 		p->rows = r->opts.top ? (size_t)r->opts.top : SIZE_MAX;
 	if (!make_page(s, r->prompt, true, p))
 		return false;
+	if (opts_names_steps(&r->opts)) /* from set */
+		note_line(&s->notes, "note: -step does not apply to summary, which shows all "
+		                     "steps; 'top' and 'op' apply it\n");
 	struct emit to = session_emit(s, view_with(VIEW_PATHS)->kind, out);
 	p->from = &to.from;
 	if (r->opts.wide || r->opts.output.outfile.n)

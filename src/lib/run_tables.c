@@ -63,7 +63,8 @@ static bool write_table(struct session *s, struct trace_table_request *request,
 	if (chosen && request->which == TABLE_DEVICES)
 		note_line(&s->notes,
 		        "note: with -step, only the times of the devices and the causes of idle "
-		        "time are shown; see also kernels -step and op -step\n");
+		        "time are shown; kernels -step and op -step show the work that the step "
+		        "launched, also if it ran after the end of the step\n");
 	uint64_t summed = 0;
 	for (size_t i = 0; i < all.n && request->which == TABLE_DEVICES; i++)
 		summed += all.v[i].t->sums ? all.v[i].t->n_slices : 0;
@@ -116,6 +117,10 @@ bool run_steps(struct session *s, const struct request *r, struct sink *out)
 {
 	if (!session_need_steps(s, &r->opts) || !session_seal(s))
 		return false;
+	if (model_is_sampled(&s->model))
+		return session_fail(s, ERR_FAILED,
+		        "samples of pprof have no times at which they were taken, so no steps\n"
+		        "hint: 'top' and 'code' show what was sampled");
 	if (!s->model.traces.n && !s->recording.n && s->model.steps.n)
 		return write_model_steps(s, r, out);
 	return run_table(s, TABLE_STEPS, r, out);

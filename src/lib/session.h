@@ -138,8 +138,9 @@ bool session_has_moment(struct session *s, const struct opts *o);
 
 /* Message for files without allocations. */
 #define NO_ALLOCATIONS                                                                             \
-	"no allocations are recorded\nhint: PyTorch's profiler records them with "                 \
-	"profile_memory=True, 'tfprof record' with --level=full"
+	"the files contain no allocations that tfprof reads\nhint: these files do: PyTorch "       \
+	"traces with profile_memory=True and memory snapshots, XSpaces of GPUs, TensorFlow's "     \
+	"run metadata, heap profiles (pprof), recordings of 'tfprof record' with --level=full"
 
 /* Fails if the files do not reach the moment of -at. length: time from their first entry to the
  * last one, ns; ooms: number of out-of-memory errors. */

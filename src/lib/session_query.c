@@ -103,9 +103,11 @@ bool session_find_traces(struct session *s, uint64_t wants, bool devices, struct
 		return false;
 	if (!s->model.traces.n && !s->recording.n)
 		return session_fail(s, ERR_FAILED,
-		        "the loaded files contain neither a trace nor a recording\n"
-		        "hint: of other profiles, 'summary' shows the devices, 'steps' the steps "
-		        "and 'advise' what to look at first");
+		        "the loaded files contain neither a trace nor a recording\nhint: %s",
+		        s->model.steps.n && !model_is_sampled(&s->model)
+		                ? "of other profiles, 'summary' shows the devices, "
+		                  "'steps' the steps and 'advise' what to look at first"
+		                : "'summary' shows what the files contain");
 	session_begin_query(s);
 	*to = (struct worker_traces){
 		.v = s->model.traces.v, .n = s->model.traces.n, .names = &s->model.workers
@@ -614,7 +616,10 @@ static struct forest *forest_of(struct session *s, const struct view_ops *v, con
 		return NULL;
 	}
 	if (!s->model.traces.n) {
-		session_fail(s, ERR_FAILED, "-by %.*s needs a trace, but none is loaded", n, by);
+		session_fail(s, ERR_FAILED, "-by %.*s needs a trace, but none is loaded%s", n, by,
+		        o->by == BY_SOURCE && s->model.has_traces
+		                ? "; 'top -by source' ranks the lines of other profiles"
+		                : "");
 		return NULL;
 	}
 	return regrouped_forest(s, &how);

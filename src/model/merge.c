@@ -88,8 +88,8 @@ static void add_edges(struct merge *g, uint32_t i)
 		map_shape(g, f->nodes.v[i].shape, &shape);
 		ingest_node_shape(g->in, shape);
 	}
-	ingest_flags(g->in,
-	        f->nodes.v[i].flags & (NODE_NHWC | NODE_TRANSPOSED | NODE_UNCOUNTED | NODE_TYPE));
+	ingest_flags(g->in, f->nodes.v[i].flags & (NODE_NHWC | NODE_TRANSPOSED | NODE_UNCOUNTED |
+	                                                  NODE_CALL | NODE_TYPE));
 	ingest_window(g->in, f->nodes.v[i].window, f->nodes.v[i].stride);
 	ingest_facts(g->in, map_string(g, f->nodes.v[i].facts));
 }
@@ -329,6 +329,23 @@ static struct flops_coverage *copy_coverage(const struct model_trace *t, struct 
 	return t->coverage ? flops_coverage_copy(t->coverage, a) : NULL;
 }
 
+/* Fails because a worker has no node of the model. */
+static void refuse(const struct model *m, const struct model *from, struct str name, struct err *e)
+{
+	struct str first = node_name(from, 0);
+
+	if (str_starts(first, S("capture_"))) /* annotation of a server of LLMs */
+		err_set(e, ERR_FAILED,
+		        "'%.*s' is a trace of the capture of CUDA graphs, not of a worker\n"
+		        "hint: --graph-capture=FILE reads it with the trace of the server",
+		        STR(name));
+	else
+		err_set(e, ERR_FAILED,
+		        "'%.*s' belongs to another model: none of its nodes ('%.*s', ...) is in "
+		        "the model loaded before ('%.*s', ...)",
+		        STR(name), STR(first), STR(node_name(m, 0)));
+}
+
 bool ingest_merge(struct ingest *in, const struct ingest *from, uint32_t worker,
         bool excluded_from_average, struct str name, struct err *e)
 {
@@ -346,10 +363,7 @@ bool ingest_merge(struct ingest *in, const struct ingest *from, uint32_t worker,
 	g.device = ARENA_ARRAY(g.a, f->devices.n, uint32_t);
 	ok = match_nodes(&g, in->m);
 	if (!ok)
-		err_set(e, ERR_FAILED,
-		        "'%.*s' belongs to another model: none of its nodes ('%.*s', ...) is in "
-		        "the model loaded before ('%.*s', ...)",
-		        STR(name), STR(node_name(f, 0)), STR(node_name(in->m, 0)));
+		refuse(in->m, f, name, e);
 	if (ok && in->m->nodes.n + f->nodes.n >= NODES_MAX)
 		ok = err_set(e, ERR_RESOURCE, "the model has more than %u nodes", NODES_MAX);
 	if (ok) {

@@ -13,6 +13,15 @@ uint32_t model_find(const struct model *m, struct str name)
 	return id == ID_NONE || id >= m->node_of_cap ? ID_NONE : m->node_of[id] - 1;
 }
 
+bool model_is_sampled(const struct model *m)
+{
+	size_t n = 0;
+
+	while (n < m->files.n && str_starts(m->files.v[n].format, S("pprof profile")))
+		n++;
+	return n && n == m->files.n;
+}
+
 const struct step *model_step(const struct model *m, int64_t id)
 {
 	for (size_t i = 0; i < m->steps.n;) {

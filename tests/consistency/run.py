@@ -31,6 +31,7 @@ import built  # noqa: E402
 import cases  # noqa: E402
 import samples  # noqa: E402
 import truth  # noqa: E402
+import words  # noqa: E402
 from damage import fields, packed  # noqa: E402
 
 TIMES = ['micros', 'accelerator_micros', 'cpu_micros']
@@ -159,6 +160,18 @@ class Input:
         only nodes with stacks."""
         return self.name.startswith('profile')
 
+    Nothing = Nothing
+
+    @property
+    def program(self):
+        return PROGRAM
+
+    @property
+    def truncated(self):
+        """True if a note says that the file is truncated."""
+        self.load()
+        return 'truncated' in self.said or 'damaged' in self.said
+
     @property
     def is_trace(self):
         return self.tables['devices'] is not None
@@ -224,6 +237,7 @@ def float_operations(x):
     shown = sum(r['flops'] if r['stated_flops'] is None else r['stated_flops'] for r in flops['ops'])
     if not x.is_trace:  # an op log has numbers for some operations only
         shown = flops.get('stated_flops', flops['flops'])
+    shown += flops.get('not_run_flops', 0)
     near(scope * flops['steps'], shown, 2 * flops['steps'] * len(flops['ops']), 'float operations of %d steps' % flops['steps'])
     near(number(x.tables['summary']['float_ops']), scope, 1, 'float operations in summary')
 
@@ -720,7 +734,7 @@ def converted(x):
             near(again.single[step].total(m), view.total(m), 2000 * len(own) + 1, '%s of step %s' % (m, step))
 
 
-CHECKS = [views, groupings, unknown, float_operations, raw, raw_steps, steps, same_steps, tables, exports, page, python, arrow, itself, idle, path, step_time, ranked_steps, timeline, converted]
+CHECKS = [views, groupings, unknown, float_operations, raw, raw_steps, steps, same_steps, tables, exports, page, python, arrow, itself, idle, path, step_time, ranked_steps, timeline, converted, *words.CHECKS]
 
 
 # ---- inputs ----

@@ -4,11 +4,13 @@
 
     tests/flight/run.py --program build/check/tfprof [NAME ...]
 """
+import base64
 import gzip
 import json
 import os
 import pickle
 import random
+import re
 import subprocess
 import sys
 
@@ -302,6 +304,18 @@ def runs_nothing(t):
     assert not os.path.exists('executed')
 
 
+def other_answers(t):
+    """why names the command for dumps; a report has the table of collectives, and neither steps nor devices."""
+    dumps = [os.path.join(REAL, 'dump_%d' % rank) for rank in range(3)]
+    said = ' '.join(subprocess.run([t.program, 'why', *dumps], capture_output=True, text=True, check=True).stdout.split())
+    assert "'tfprof collectives' compares" in said, said
+    subprocess.run([t.program, 'report', dumps[0], '-o', 'r.html'], capture_output=True, check=True)
+    with open('r.html') as f:
+        text = re.search(r'<script id="data"[^>]*>\s*([A-Za-z0-9+/=\s]+)</script>', f.read()).group(1)
+    names = {d['name'] for d in json.loads(gzip.decompress(base64.b64decode(text)))['documents']}
+    assert 'collectives' in names and not names & {'steps', 'devices', 'critical'}, names
+
+
 def needs_dumps(t):
     """Files that are not dumps are refused."""
     r = call(t, os.path.join(cases.TESTDATA, 'memory', 'snapshot.pickle'), status=1)
@@ -311,7 +325,7 @@ def needs_dumps(t):
 def main():
     t = cases.arguments(__doc__)
     tests = [all_match, missing, called_nothing, mismatches, roots, uneven, coalesced, unfinished, peers, overwritten, no_dump, same_names, random_jobs, every_form,
-             ranks_of_names, real_dumps, fail_on, twice, odd_entries, damaged, runs_nothing, needs_dumps]
+             ranks_of_names, real_dumps, fail_on, twice, odd_entries, damaged, runs_nothing, other_answers, needs_dumps]
     return cases.run([f for f in tests if not t.names or f.__name__ in t.names], t)
 
 

@@ -275,6 +275,82 @@ def test_coverage_by_copies():
             assert ('time, all of it copies and other work without float operations' in found) == only, found
 
 
+def test_execution_trace():
+    """A PyTorch execution trace without the trace of the run has the same float operations and bytes, and the reasons of the rest."""
+    path = os.path.join(TESTDATA, 'traces', 'calls.json')
+    found = document('flops', path)
+    rows = document('op', path, '-select', 'float_ops')
+    cases.equal((found['flops'], found['bytes'], found['uncounted']), (rows['total']['float_ops'], 4 * (5 + 2 * 4 + 4 * 5 + 2 * 5) + 4 * (4 + 2 * 3 + 3 * 4 + 2 * 4), []), 'sums')
+    assert '1 of 80 = 2 * 1 * 2 * 5 * 4' in text('flops', path, '--explain=aten::addmm')
+    with tempfile.NamedTemporaryFile('w', suffix='.json') as f:
+        f.write(open(path).read().replace('"aten::addmm"', '"aten::convolution"'))
+        f.flush()
+        found = document('flops', f.name)
+        assert found['flops'] == 0, found
+        assert ('aten::convolution', 'no shape in the file') in {(u['op'], u['reason']) for u in found['uncounted']}, found['uncounted']
+
+
+def nested_ops(*ops, device=True, step=True):
+    """Writes a PyTorch trace with a step. ops: (name, depth, shapes, sequence number or None, True for a gradient); a product launches
+    a kernel of 10 us."""
+    events, at, kernels = [], 100, 0
+    ends = []
+    for i, (name, depth, shapes, number, gradient) in enumerate(ops):
+        inside = next((j for j in range(i + 1, len(ops)) if ops[j][1] <= depth), len(ops)) - i
+        ends.append((at + 10 * i, 10 * inside - depth))
+    for i, ((name, depth, shapes, number, gradient), (ts, dur)) in enumerate(zip(ops, ends)):
+        args = {'External id': i + 1, 'Input Dims': shapes, 'Input type': ['float'] * len(shapes), 'Concrete Inputs': [''] * len(shapes)}
+        if number is not None:
+            args.update({'Sequence number': number, 'Fwd thread id': int(gradient)})
+        events.append({'ph': 'X', 'cat': 'cpu_op', 'name': name, 'pid': 1, 'tid': 1, 'ts': ts, 'dur': dur, 'args': args})
+        if name == 'aten::mm' and device:
+            kernels += 1
+            link = {'External id': i + 1, 'correlation': i + 1}
+            events.append({'ph': 'X', 'cat': 'cuda_runtime', 'name': 'cudaLaunchKernel', 'pid': 1, 'tid': 1, 'ts': ts + 1, 'dur': 1, 'args': link})
+            events.append({'ph': 'X', 'cat': 'kernel', 'name': 'gemm', 'pid': 0, 'tid': 7, 'ts': ts + 2, 'dur': 5,
+                           'args': dict(link, device=0, stream=7)})
+    end = 10 * len(ops) + 20
+    if step:
+        events.append({'ph': 'X', 'cat': 'user_annotation', 'name': 'ProfilerStep#1', 'pid': 1, 'tid': 1, 'ts': 90, 'dur': end})
+    f = tempfile.NamedTemporaryFile('w', suffix='.pt.trace.json')
+    json.dump({'schemaVersion': 1, 'deviceProperties': [{'id': 0, 'name': 'NVIDIA H100 80GB HBM3'}] if device else [], 'traceEvents': events}, f)
+    f.flush()
+    return f
+
+
+def test_checkpoints():
+    """MFU leaves out the forward pass that a backward pass repeats, in both forms of torch.utils.checkpoint. Ops of second-order
+    gradients have sequence numbers too, but repeat nothing."""
+    x, w = [[8, 16], [16, 32]], [[16, 8], [8, 32]]
+    one = 2 * 8 * 16 * 32
+    forward = [('aten::linear', 0, [], 1, False), ('aten::mm', 1, x, 2, False)]
+    reentrant = [('autograd::engine::evaluate_function: CheckpointFunctionBackward', 0, [], 3, True), ('CheckpointFunctionBackward', 1, [], 3, True),
+                 ('aten::mm', 2, x, 5, False), ('aten::linear', 2, [], 6, False), ('aten::mm', 3, x, None, False),
+                 ('autograd::engine::evaluate_function: MmBackward0', 2, [], 5, True), ('MmBackward0', 3, [], 5, True), ('aten::mm', 4, w, None, False)]
+    inside = [('autograd::engine::evaluate_function: MmBackward0', 0, [], 2, True), ('MmBackward0', 1, [], 2, True),
+              ('aten::linear', 2, [], 7, False), ('aten::matmul', 3, [], 8, False), ('aten::mm', 4, x, 9, False), ('aten::mm', 2, w, None, False)]
+    second = [('autograd::engine::evaluate_function: MmBackward0', 0, [], 2, True), ('MmBackward0', 1, [], 2, True), ('aten::mm', 2, w, 9, False)]
+    for backward, again, products in (reentrant, 2, 4), (inside, 1, 3), (second, 0, 2):
+        with nested_ops(*forward, *backward) as f:
+            d = document('flops', f.name)
+            cases.equal((d['recomputed_flops'], d['flops']), (again * one, products * one), backward[0][0])
+            assert abs(d['mfu'] * products - d['hfu'] * (products - again)) < 1e-6 * products, (d['mfu'], d['hfu'])
+
+
+def test_mfu_of_threads():
+    """Without device work, MFU compares the steps with the given peak of the processor."""
+    with nested_ops(('aten::mm', 0, [[8, 16], [16, 32]], None, False), device=False) as f:
+        assert 'No MFU: the file does not name the device; give its peak' in text('flops', f.name)
+        d = document('flops', f.name, '--peak-flops=1G')
+        cases.equal(d['mfu'], round(2 * 8 * 16 * 32 / 1e9 / 30e-6, 6), 'MFU')
+        assert 'the wall time of the steps\n' in text('flops', f.name, '--peak-flops=1G')
+        assert 'Above 100%: the device is faster than this peak' in text('flops', f.name, '--peak-flops=100M')
+    with nested_ops(('aten::mm', 0, [[8, 16], [16, 32]], None, False), device=False, step=False) as f:
+        assert 'the whole trace, which marks no steps' in text('flops', f.name, '--peak-flops=1G')
+    with nested_ops(('aten::mm', 0, [[8, 16], [16, 32]], None, False), ('aten::bmm', 0, [], None, False), device=False) as f:
+        assert 'No MFU, because some calls are not counted; --partial prints it' in text('flops', f.name, '--peak-flops=1G')
+
+
 def test_roofline_of_an_engine():
     """Layers of TensorRT with times: bytes of the tensors whose types the file states, and MFU at a given peak."""
     paths = [os.path.join(TESTDATA, 'traces', 'tensorrt_%s.json' % n) for n in ('layers', 'times')]
@@ -284,6 +360,32 @@ def test_roofline_of_an_engine():
     cases.equal(row['roof_ns'], 4 * (512 + 10), 'roof of the product')
     mfu = document('flops', *paths, '--peak-flops=1T', '--partial')['mfu']
     assert abs(mfu - 2 * 512 * 10 / 1e12 / 155e-6) < 1e-6, mfu
+
+
+def run_metadata(**runs):
+    """Returns run metadata as text, with this number of executions of each node, 5 us each."""
+    return 'step_stats { dev_stats { device: "/cpu:0" %s } }' % ' '.join(
+        'node_stats { node_name: "%s" all_start_micros: %d op_end_rel_micros: 5 all_end_rel_micros: 5 }' % (n, 100 + 10 * i)
+        for n, times in runs.items() for i in range(times))
+
+
+def test_executions():
+    """A step has the float operations of each execution. Those of nodes that it does not execute are stated apart."""
+    nodes = node('x', 'Placeholder', shape=shape(3, 5)), node('a', 'Neg', ['x']), node('b', 'Square', ['x']), node('c', 'Tanh', ['x'])
+    with tempfile.TemporaryDirectory() as d:
+        paths = os.path.join(d, 'graph.pbtxt'), os.path.join(d, 'run_meta.pbtxt')
+        open(paths[0], 'w').write(''.join(nodes))
+        open(paths[1], 'w').write(run_metadata(a=3))
+        found = document('flops', *paths)
+        cases.equal((found['flops'], found['not_run_flops'], [(r['op'], r['calls'], r['flops']) for r in found['ops']]),
+                    (45, 15, [('Neg', 3, 45)]), 'executions')
+        assert 'Not included: 15 of 1 node without an execution in the steps' in text('flops', *paths), text('flops', *paths)
+        found = document('flops', paths[0])
+        assert found['flops'] == 30 and 'not_run_flops' not in found, found
+        body = function('body', 'a', {'r': 'n:y:0'}, node('n', 'Neg', ['a']))
+        open(paths[0], 'w').write(node('x', 'Placeholder', shape=shape(3, 5)) + node('p', 'PartitionedCall', ['x'], f=calls('body')) + library(body))
+        open(paths[1], 'w').write(run_metadata(p=2))
+        cases.equal(document('flops', *paths)['flops'], 30, 'the nodes of a function run as often as the node that calls it')
 
 
 def test_types_of_a_graph():

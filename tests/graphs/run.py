@@ -365,6 +365,13 @@ def named_capture():
     assert 'no graph is launched' in program('plain.json', 'op', '--graph-capture=elsewhere')[1]
 
 
+def capture_as_worker():
+    """A trace of a capture is not a worker; the error names the option that reads it."""
+    write_example('.')
+    err = program('phases', 'replay.pt.trace.json', 'capture_traces/graph_capture_rank_0.json', status=1)[1]
+    assert ' is a trace of the capture of CUDA graphs, not of a worker\nhint: --graph-capture=FILE reads it with the trace of the server' in err, err
+
+
 def other_ranks():
     """Captures of the rank of the trace are used, if the names of files have ranks."""
     write_example('.')
@@ -588,7 +595,7 @@ def example_is_made():
             assert a.read() == b.read(), name
 
 
-CASES = [with_capture, gaps_of_steps, in_all_commands, causes, phases_are_compared, gates, nodes_of_nsight, regions_of_pytorch, steps_of_nsight, recordings, interleaved_streams, windows_of_attention, by_phase, named_capture, other_ranks, sizes_in_requests, captures_of_drafts, captures_of_sizes, sizes_without_steps, listed_captures, example_is_made, without_capture, nested_launch, steps_of_servers]
+CASES = [with_capture, gaps_of_steps, in_all_commands, causes, phases_are_compared, gates, nodes_of_nsight, regions_of_pytorch, steps_of_nsight, recordings, interleaved_streams, windows_of_attention, by_phase, named_capture, capture_as_worker, other_ranks, sizes_in_requests, captures_of_drafts, captures_of_sizes, sizes_without_steps, listed_captures, example_is_made, without_capture, nested_launch, steps_of_servers]
 
 if __name__ == '__main__':
     sys.exit(trace_case.main(__doc__, CASES, write=write_example))

@@ -249,6 +249,20 @@ def loops():
     equal([(r['op'], r['flops'], r['calls']) for r in answer(path)['ops']], [('dot', 7 * 2 * 4 * 4 * 4, 7)])
 
 
+def rematerialised():
+    """Work that JAX's checkpoint or XLA computes again is part of the float operations, but not of MFU."""
+    product = data(30, packed(1, [1]))
+    main = [instruction(1, 'x', 'parameter', [4, 4]),
+            instruction(2, 'dot.1', 'dot', [4, 4], [1, 1], metadata('jit(f)/jvp(checkpoint)/dot_general'), more=product),
+            instruction(3, 'dot.2', 'dot', [4, 4], [1, 1], metadata('jit(f)/transpose(jvp(checkpoint))/rematted_computation/dot_general'), more=product),
+            instruction(4, 'dot.3.remat', 'dot', [4, 4], [1, 1], metadata('jit(f)/dot_general'), more=product)]
+    events = [('k_dot', op, 10 ** 6 * i, 10 ** 5) for i, op in enumerate(('dot.1', 'dot.2', 'dot.2', 'dot.3.remat'))]
+    path = write(space(metadata_plane({7: program('jit_f', 7, [(1, 4, main)], 1)}), gpu(events)))
+    d = answer(path, '--peak-flops=1G')
+    equal((d['flops'], d['recomputed_flops']), (4 * 128, 3 * 128))
+    equal(round(d['hfu'] / d['mfu'], 3), 4)
+
+
 def library_calls():
     """Calls of cuDNN for gradients count as the convolution whose result they have as an input."""
     window = data(15, b''.join(data(1, number(1, 3) + number(2, 1) + number(3, 1) + number(4, 1) + number(5, 1) + number(6, 1)) for _ in range(2)))
@@ -386,7 +400,7 @@ def threads():
     assert 'jit(f)/dense/dot_general' in out, out
 
 
-CASES = [transfers, threads, one_framework_op, names_and_flops, categories, sources, graph, convolutions, counted, communication, divided_product, loops, library_calls, transforms,
+CASES = [divided_product, transfers, threads, one_framework_op, names_and_flops, categories, sources, graph, convolutions, counted, communication, loops, rematerialised, library_calls, transforms,
          shared_computations, damaged, circles]
 
 if __name__ == '__main__':

@@ -429,7 +429,7 @@ CPU_OPS = [{'ph': 'X', 'cat': 'cpu_op', 'name': name, 'pid': 1, 'tid': 1, 'ts': 
 
 
 def span_of_the_profiler():
-    """The span of PyTorch's profiler is as long as the trace and is no work: the critical path of a trace without device work has its ops,
+    """The span of PyTorch's profiler is as long as the trace and is not work: the critical path of a trace without device work has its ops,
     what-if changes them, and text has neither columns nor rows of devices. A trace with only the span has no events."""
     path = write(kineto.trace(CPU_OPS + [SPAN]))
     d = json.loads(program('critical', path, '-output', 'json')[0])
@@ -584,6 +584,20 @@ def gradients_of_functions():
     assert '1 of 393216 = 4 * 32 * 3072\n' in text and '1 of 98304 = 4 * 32 * 768\n' in text, text
 
 
+def unknown_products():
+    """Matrix products without shapes are unknown, not 0: in the steps and in the table of ranks, which states the reason without MFU."""
+    for rank in (0, 1):
+        events = [kineto.event('user_annotation', 'ProfilerStep#%d' % n, 1000 * n, 900) for n in (1, 2)]
+        events += [e for n in (1, 2) for e in [kineto.event('cpu_op', 'aten::mm', 1000 * n + 10, 30)] + kineto.launch(1000 * n + 20, n, 1000 * n + 100, 50.0, 'gemm')]
+        write(kineto.trace(events), 'r%d.pt.trace.json' % rank)
+    d = json.loads(program('flops', 'r0.pt.trace.json', '-output', 'json')[0])
+    equal([r['product_flops'] for r in d['by_step']], [None, None])
+    out = program('flops', 'r0.pt.trace.json', 'r1.pt.trace.json')[0]
+    assert out.startswith("No MFU: the peak of 'GPU of tests' is not known"), out
+    d = json.loads(program('flops', 'r0.pt.trace.json', 'r1.pt.trace.json', '-output', 'json')[0])
+    equal([r['flops'] for r in d['ranks']], [None, None])
+
+
 def utilization():
     """MFU is the time of the products at the peak of their type, divided by the wall time; it needs the device, types and coverage."""
     product = {'Input Dims': [[1000, 1000], [1000, 1000]], 'Input type': ['c10::BFloat16', 'c10::BFloat16']}
@@ -604,7 +618,7 @@ def utilization():
     d = json.loads(program('flops', write(trace), '-output', 'json', '--peak-flops=100T')[0])
     steps = {r['step']: r['duration_ns'] for r in json.loads(program('steps', write(trace), '-output', 'json')[0])['steps']}
     equal([(r['step'], r['duration_ns']) for r in d['by_step']], sorted(steps.items()))
-    equal([r['mfu'] for r in d['by_step']], [round(100 * r['product_flops'] / 100e12 / (r['duration_ns'] * 1e-9), 2) for r in d['by_step']])
+    equal([r['mfu'] for r in d['by_step']], [round(r['product_flops'] / 100e12 / (r['duration_ns'] * 1e-9), 4) for r in d['by_step']])
     equal((sum(r['product_flops'] for r in d['by_step']), d['by_phase']), (2 * 10 ** 9, []))
     h100 = {'deviceProperties': [{'id': 0, 'name': 'NVIDIA H100 80GB HBM3'}]}
     equal(found(kineto.trace(events, **h100)), ('H100 SXM', round(2e9 / 989.5e12 / (wall * 1e-9), 6)))
@@ -623,7 +637,7 @@ def utilization_of_ranks():
     alone = [json.loads(program('flops', f, '-output', 'json', '--peak-flops=100T')[0]) for f in files]
     d = json.loads(program('flops', *files, '-output', 'json', '--peak-flops=100T')[0])
     equal([r['flops'] for r in d['ranks']], [a['flops'] for a in alone])
-    equal([r['mfu'] for r in d['ranks']], [round(100 * a['mfu'], 2) for a in alone])
+    equal([r['mfu'] for r in d['ranks']], [round(a['mfu'], 4) for a in alone])
     equal((d['mean_mfu'], d['worst_mfu'], d['worst']), (round(sum(a['mfu'] for a in alone) / 3, 6), alone[0]['mfu'], d['ranks'][0]['worker']))
     assert 'No MFU' in program('flops', *files)[0]
 
@@ -818,8 +832,8 @@ def kernels_of_several_ops():
     equal(found((('mm',), 5), (('B', 'mm'), 4)), ('mm', 2, 'mm (2 places)'))
 
 
-CASES = [kernels_of_several_ops, guessed_steps, steps_without_work, memory_of_any_device, other_accelerators, overlap_of_devices, passes, views, workers, sections, roofline, roofs, flops, utilization, gradients_of_functions, utilization_of_ranks, shown_rows, launches_steps_copies, ranges, chosen_workers, sections_of_workers,
-         per_step, stacks_of_calls, functions_without_files, rows_of_op, lines_around_functions, backward, tensorboard, order, forms, cut, nothing, no_device, span_of_the_profiler, others, memory, timeline]
+CASES = [span_of_the_profiler, kernels_of_several_ops, guessed_steps, steps_without_work, memory_of_any_device, other_accelerators, overlap_of_devices, passes, views, workers, sections, roofline, roofs, flops, unknown_products, utilization, gradients_of_functions, utilization_of_ranks, shown_rows, launches_steps_copies, ranges, chosen_workers, sections_of_workers,
+         per_step, stacks_of_calls, functions_without_files, rows_of_op, lines_around_functions, backward, tensorboard, order, forms, cut, nothing, no_device, others, memory, timeline]
 
 if __name__ == '__main__':
     sys.exit(trace_case.main(__doc__, CASES))

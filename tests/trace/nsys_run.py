@@ -5,10 +5,13 @@ independent sums over the rows of the database.
 
     tests/trace/nsys_run.py --bin build/check [NAME...]
 """
+import base64
 import collections
+import gzip
 import json
 import os
 import random
+import re
 import sqlite3
 import sys
 
@@ -126,6 +129,25 @@ def document(command, path, *words):
     doc = json.loads(program(command, path, '-output', 'json', '--top=0', *words)[0])
     check_schema(command, doc)
     return doc
+
+
+def synchronised_devices():
+    """Synchronisation of a stream without work is on the only device of its process, although it has another number there."""
+    x = nsys.Export()
+    for table, columns in ((KERNEL, nsys.KERNEL), (SYNC, nsys.SYNC), ('CUPTI_ACTIVITY_KIND_RUNTIME', nsys.RUNTIME)):
+        x.table(table, columns)
+    for process in (70, 71):
+        call(x, process, 'cudaLaunchKernel', 1, 1000, 1004)
+        kernel(x, process, 1, 1010, 1100, 'gemm', process - 70, 7)
+        for stream in (32, 4294967295):
+            x.row(SYNC, start=1100, end=1110, deviceId=0, contextId=1, streamId=stream, correlationId=2, globalPid=nsys.pid(process), syncType=3)
+    path = x.save('a.sqlite')
+    program('report', path, '-o', 'r.html')
+    with open('r.html') as f:
+        text = re.search(r'<script id="data"[^>]*>\s*([A-Za-z0-9+/=\s]+)</script>', f.read()).group(1)
+    tracks = next(d['document']['tracks'] for d in json.loads(gzip.decompress(base64.b64decode(text)))['documents'] if d['name'] == 'slices')
+    found = sorted((t['process'], t['device'], t['name']) for t in tracks if t['device'])
+    equal(found, [('process %d' % p, 'gpu:%d' % (p - 70), name) for p in (70, 71) for name in ('all streams', 'stream 32', 'stream 7')])
 
 
 def devices():
@@ -334,7 +356,7 @@ def inputs():
     os.unlink(path)
 
 
-CASES = [inputs, devices, sections, kernels, steps, ranges, switches, text]
+CASES = [inputs, synchronised_devices, devices, sections, kernels, steps, ranges, switches, text]
 
 if __name__ == '__main__':
     sys.exit(trace_case.main(__doc__, CASES, sqlite=CASES))

@@ -75,7 +75,11 @@ def occurrences():
     p = tpu()
     a, b = op(p, 'f.1', 'jit(f)/mul:', 1, flops=100), op(p, 'f.2', 'jit(f)/mul:', 2, flops=50)
     p.line(3, 'XLA Ops', [(a, None, 5000, {}, 8), (b, 10000, 100), (b, 20000, 100)])
-    equal(device_ops(dump(write(space(p))))['jit(f)/mul'], ('mul', 8, 5200, 5200, 900, 0))
+    path = write(space(p))
+    equal(device_ops(dump(path))['jit(f)/mul'], ('mul', 8, 5200, 5200, 900, 0))
+    out = program('flops', path)[0]
+    assert 'Runs are those of compiled ops' in out and 'calls  ' not in out, out
+    equal([r['calls'] for r in json.loads(program('flops', path, '-output', 'json')[0])['ops']], [10])
 
 
 def unknown_metadata():
@@ -119,6 +123,30 @@ def runs_are_steps():
     equal((d['steps_by'], [s['id'] for s in d['steps']]), ('run', [7, 9]))
     out, _ = program('a.xplane.pb', 'scope', '-select', 'occurrence', '-step', '7', '-output', 'csv')
     assert 'jit(f)/mul' in out, out
+
+
+def runs_are_joined():
+    """If equal numbers name different programs on two devices, runs are joined by their programs, where all of them agree."""
+    def device(index, programs):
+        p, first = tpu(index), 4 - len(programs)
+        m = op(p, 'f.1', 'jit(f)/mul:', 1)
+        p.line(2, 'XLA Modules', [(p.meta('jit_' + name), 10**7 * (first + i), (90 + index) * 10**5, {'run_id': 1 + i}) for i, name in enumerate(programs)])
+        p.line(3, 'XLA Ops', [(m, 10**7 * (first + i), (5 + index) * 10**6) for i in range(len(programs))])
+        return p
+    for programs, busy in (('gff', [5000, 11000, 11000, 11000]), ('ggg', 4 * [11000]), ('agf', 4 * [11000])):
+        write(space(device(0, 'agff'), device(1, programs)))
+        out, notes = program('steps', 'a.xplane.pb', '-output', 'json')
+        equal([(r['step'], r['busy_ns']) for r in json.loads(out)['steps']], list(enumerate(busy, 1)))
+        equal('1 device numbers its runs of programs differently from /device:TPU:0' in notes, programs == 'gff')
+    write(space(device(0, 'agff'), device(1, 'agf')))
+    out, _ = program('steps', 'a.xplane.pb')
+    assert '3 of 4 steps begin' not in out, out
+    p = tpu()
+    m, f = op(p, 'f.1', 'jit(f)/mul:', 1), p.meta('jit_f')
+    p.line(2, 'XLA Modules', [(f, 10**7 * i, 15 * 10**6, {'run_id': 1 + i}) for i in range(3)])
+    p.line(3, 'XLA Ops', [(m, 10**7 * i, 10**6) for i in range(3)])
+    write(space(p))
+    assert '2 of 3 steps begin before an earlier step ends' in program('steps', 'a.xplane.pb')[0]
 
 
 def runs_on_threads():
@@ -275,7 +303,7 @@ def memory():
     equal(d['use'], [{'ns': [100, 200, 300, 400, 500, 600], 'bytes': [1100, 1400, 1300, 2000, 1700, 1691]}])
     equal([(r['op'], r['bytes'], r['buffers'], r['share']) for r in d['live']], [('b', 1000, 2, 50), ('(before the trace)', 1000, 0, 50)])
     equal(program('memory', 'a.xplane.pb')[0].splitlines()[1].split()[:3], ['5.00KB', '2.00KB', '3'])
-    assert 'no allocations are recorded' in program('memory', write(space(tpu().line(3, 'Steps', [(1, 0, 5)]))), status=1)[1]
+    assert 'no allocations that tfprof reads' in program('memory', write(space(tpu().line(3, 'Steps', [(1, 0, 5)]))), status=1)[1]
 
 
 def memory_in_many_moments():
@@ -420,6 +448,8 @@ def tables():
 def no_trace():
     """devices and kernels need a trace; steps has the steps of other profiles, with the times of the summary."""
     profile = os.path.join(cases.TESTDATA, 'example', 'profile_100')
+    err = program('steps', os.path.join(cases.TESTDATA, 'traces', 'tensorrt_layers.json'), status=1)[1]
+    assert "hint: 'summary' shows what the files contain" in err, err
     for command in ('devices', 'kernels', 'why'):
         _, err = program(profile, command, status=1)
         assert 'the loaded files contain neither a trace nor a recording\nhint: of other profiles, ' in err, err
@@ -469,6 +499,23 @@ def source_lines():
     assert abs(own - rows[0]['total_micros']) < rows[0]['total_micros'] / 100, (own, rows[0])
     _, err = program(profile, 'code', '-source', '-output', 'csv', status=2)
     assert '-source prints text only' in err, err
+    files = [line for line in out.split('\n') if line.endswith('(micros)')]
+    equal(files[:2], ['dataset.py (micros)', 'model.py (micros)'])  # the file with the slowest line first
+
+
+def source_lines_of_built_ins():
+    """The time of a built-in function of Python belongs to the line that calls it, in code -source as in top -by source."""
+    def slice_(cat, name, at, length, **args):
+        return {'ph': 'X', 'cat': cat, 'name': name, 'pid': 1, 'tid': 1, 'ts': at, 'dur': length, 'args': args}
+    events = [slice_('python_function', 'train.py(3): step', 0, 90), slice_('python_function', 'linear.py(124): forward', 5, 50),
+              slice_('python_function', '<built-in function linear>', 6, 40), slice_('cpu_op', 'aten::linear', 10, 30),
+              slice_('cpu_op', 'aten::add', 60, 8)]
+    write(json.dumps({'schemaVersion': 1, 'traceEvents': events}).encode(), 'builtin.pt.trace.json')
+    out, _ = program('builtin.pt.trace.json', 'code', '-source', '-n', '0')
+    equal([line.split() for line in out.split('\n') if 'us' in line],
+          [['30.0us', '30.0us', '124'], ['8.00us', '38.0us', '3']])
+    rows = json.loads(program('builtin.pt.trace.json', 'top', '-by', 'source', '-output', 'json')[0])['rows']
+    equal([(r['path'], r['own_self_micros']) for r in rows], [('linear.py(124): forward', 30), ('train.py(3): step', 8)])
 
 
 def sample():
@@ -531,10 +578,10 @@ def damaged_names():
         assert '1 message of the XSpace is damaged' in err, err
 
 
-CASES = [trace_viewer, types_of_compiled_ops, self_time, device_clock, occurrences, unknown_metadata, no_ops, other_lines, runs_are_steps, runs_on_threads,
+CASES = [runs_on_threads, trace_viewer, types_of_compiled_ops, self_time, device_clock, occurrences, unknown_metadata, no_ops, other_lines, runs_are_steps, runs_are_joined,
          marks_are_steps, marks_that_share_numbers, marks_give_way, compressed_texts, gpu, kinds, host, memory,
          memory_in_many_moments, roofline, same_line_twice, huge, late_clock, compressed_and_piped, messages_of_the_profiler, truncated, copied_as_text,
-         damaged_bytes, damaged_names, tables, no_trace, step_by_time, source_lines, sample]
+         damaged_bytes, damaged_names, tables, no_trace, step_by_time, source_lines, source_lines_of_built_ins, sample]
 
 def sample_gpu():
     """Returns two steps on a GPU: a copy, a matrix product in two kernels, a relu."""

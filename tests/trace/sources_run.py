@@ -59,6 +59,18 @@ def onnx_old():
     equal([found['blk']['total_' + k] for k in ('accelerator_micros', 'cpu_micros')], [20, 10])
 
 
+def onnx_providers():
+    """-by provider groups ops by the provider that ran them, on threads and on devices, and loses no time."""
+    path = write(onnx.text(onnx.load() + onnx.old(1000)), 'ort.json')
+    d = dump(path, '--by=provider')
+    equal({k: v[3] for k, v in ops(d).items() if '/blk/' in k},
+          {'CPUExecutionProvider/blk/n0': 10, 'FastExecutionProvider/blk/n1': 10, 'FastExecutionProvider/blk/n2': 10})
+    equal(sum(v[3] for v in ops(d).values()), sum(v[3] for v in ops(dump(path)).values()))
+    found = rows(path, 'op', '-by', 'provider', '-select', 'accelerator_micros,cpu_micros')
+    equal({k: (v['own_accelerator_micros'], v['own_cpu_micros']) for k, v in found.items() if k.endswith('Provider')},
+          {'CPUExecutionProvider': (0, 10), 'FastExecutionProvider': (20, 0)})
+
+
 def onnx_texts():
     """Consecutive arrays are consecutive sessions; a truncated file gives its complete events."""
     one = onnx.text(onnx.load() + onnx.run(1000))
@@ -407,6 +419,14 @@ def nsys_secrets():
         assert 'hunter2' not in text
 
 
+def replay_overlaps_streams():
+    """If a replay lets work of different streams overlap and the file has no waits between streams, the answer is a rough estimate."""
+    path = os.path.join(cases.TESTDATA, 'traces', 'rocprof_results.json')
+    for change, overlap in (('cause:launch_bound', True), ('kernel:gemm*0.5', False), ('host*1', False)):
+        equal(json.loads(program('what-if', path, change, '-output', 'json')[0])['more_overlap'], overlap)
+        equal(program('what-if', path, change)[0].startswith('Rough estimate: '), overlap)
+
+
 # ---- pprof ----
 
 def pprof_cpu():
@@ -421,7 +441,10 @@ def pprof_cpu():
         equal(scope['main/pkg.work.Run#2']['own_micros'], 10000)
         op = rows(name, 'op', '-select', 'micros,occurrence')
         equal([op['pkg/work.Run'][k] for k in ('own_micros', 'own_occurrence')], [60000, 6])
-        untimed(name, 110000000, 'cpu:0')
+        page = json.loads(program('summary', name, '-output', 'json')[0])
+        equal((page['devices'], 'slowest_ns' in page['steps']), ([], False))  # samples have no order in time
+        assert 'samples' in program('summary', name)[0] and 'mean' not in program('summary', name)[0]
+        assert 'samples of pprof have no times' in program('steps', name, status=1)[1]
 
 
 def untimed(path, ns, device):
@@ -648,7 +671,7 @@ def examples_are_made():
     equal(list(made[0]), list(made[1]), 'nsys.sqlite')
 
 
-CASES = [onnx_new, onnx_old, onnx_texts, onnx_threads, onnx_deep, onnx_model, onnx_profile_flops, onnx_model_flops,
+CASES = [replay_overlaps_streams, onnx_new, onnx_old, onnx_providers, onnx_texts, onnx_threads, onnx_deep, onnx_model, onnx_profile_flops, onnx_model_flops,
          nsys_join, nsys_missing, nsys_ranges, nsys_steps, nsys_leaves_no_trace, nsys_anywhere, nsys_hostile, nsys_damaged, nsys_secrets, nsys_long_names,
          pprof_cpu, pprof_heap, pprof_bytes, pprof_memory, pprof_orders, pprof_own, pprof_damaged, tensorrt, tensorrt_flops, cut_after_list,
          examples_are_made]

@@ -17,10 +17,11 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), 'check'), os.path.join(os.path.dirname(HERE), 'sim')]
+sys.path[:0] = [HERE] + [os.path.join(os.path.dirname(HERE), x) for x in ('check', 'sim', 'trace')]
 import built  # noqa: E402
 import cases  # noqa: E402
 import corpus  # noqa: E402
+import onnx  # noqa: E402
 import planted  # noqa: E402
 import writers  # noqa: E402
 
@@ -341,7 +342,8 @@ def runs_are_compared():
     back = json.loads(run('why', right, left, '--as=runs', '-output', 'json'))
     cases.equal(back['difference_ns'], -answer['difference_ns'], 'the other way')
     shutil.copy(left, 'same.pt.trace.json')
-    assert ' less: ' in back['verdict'] and 'takes as long: ' in run('why', left, 'same.pt.trace.json')
+    assert ' less: ' in back['verdict']
+    assert re.match(r'A step takes as long in both runs: [0-9.]+ms\n', run('why', left, 'same.pt.trace.json'))
 
 
 def differences_name_what_differs():
@@ -546,6 +548,20 @@ def waits_for_unknown_events_are_noted():
     for words in (['why', path], ['what-if', path, 'host*0.5']):
         p = subprocess.run([PROGRAM, *words], capture_output=True, text=True)
         cases.equal((p.returncode, 'ough estimate' in ' '.join(p.stdout.split()), 'whose event the file does not identify' in p.stderr), (0, True, True), words[0])
+
+
+def communication_notes_what_it_includes():
+    """what-if notes that less communication also removes waits for other ranks, and if the file lacks the work that waits for it."""
+    def notes(path, change):
+        said = subprocess.run([PROGRAM, 'what-if', path, change], capture_output=True, text=True).stderr
+        return 'an upper bound' in said, 'which work waits for most of the communication' in said
+    known = writers.write_kineto(corpus.Case('x', 0, planted.rows()['exposed_communication']).run, '.')[0]
+    events = launches([('cudaLaunchKernel', 10 * i, 5) for i in range(3)], [(0, 1000, 900), (1, 1900, 500), (2, 2500, 900)])
+    events[4].update(name='ncclDevKernel_AllReduce', tid=8, args=dict(events[4]['args'], stream=8))
+    unknown = written('unknown.json', events)
+    for change in ('communication=0', 'communication*0.5'):
+        cases.equal((notes(known, change), notes(unknown, change)), ((True, False), (True, True)), change)
+    cases.equal((notes(unknown, 'communication*2'), notes(unknown, 'kernel:nccl.*=0')), ((False, False),) * 2, 'other changes')
 
 
 def launches(calls, works):
@@ -904,6 +920,183 @@ def unknown_kernels_have_no_share():
     assert answer['cause'] == 'none' and 'matrix' not in answer['verdict'], answer['verdict']
 
 
+def onnx_run(copies):
+    """Returns a profile of ONNX Runtime: nodes on the device, and others on the CPU, one of them after the last work of the device."""
+    nodes, at = [], 1010
+    for i in range(12):
+        nodes.append(onnx.node('net/conv%d' % i, 'Conv', at, 1000, 'FastExecutionProvider'))
+        at += 1010
+        if copies:
+            nodes.append(onnx.node('net/to%d' % i, 'MemcpyToHost', at, 30, 'FastExecutionProvider'))
+            at += 40
+        if i % 3 == 2:
+            nodes.append(onnx.node('net/gemm%d' % i, 'Gemm', at, 500))
+            at += 510
+    with open('fallback%d.json' % copies, 'wb') as f:
+        f.write(onnx.text(onnx.load() + nodes + [onnx.execute(1005, at - 1005), onnx.event('Session', 'model_run', 1000, at - 990)]))
+    return 'fallback%d.json' % copies, 12 * 30 * copies + 4 * 500
+
+
+def cpu_fallback_is_named():
+    """Nodes of ONNX Runtime that run on its CPU provider beside another provider are a cause, with the nodes that copy tensors; the step ends with
+    its mark. The critical path alternates between the thread and the device, and is explained without gaps."""
+    for copies in (0, 1):
+        path, saved = onnx_run(copies)
+        answer = json.loads(run('why', path, '-output', 'json'))
+        cause = answer['causes'][0]
+        cases.equal((answer['cause'], cause['saved_ns'], cause['cost_ns'], cause['bound'], answer['step_ns'] == answer['window_ns']),
+                    ('cpu_fallback', 1000 * saved, 1000 * saved, True, True), (copies, answer['verdict']))
+        assert cause['where'][0]['kind'] == 'op' and cause['where'][0]['name'] == 'net/gemm2', cause
+        text = words_of('why', path)
+        assert ('12 of the nodes copy tensors between providers' if copies else 'the CPU provider executes them') in text, text
+        kinds = {k['kind']: k['ns'] for k in json.loads(run('critical', path, '-output', 'json'))['kinds']}
+        assert kinds.get('not_known', 0) == 0 and kinds['compute'] == 1000 * (12000 + 12 * 30 * copies), kinds
+
+
+def uploads_are_not_reads():
+    """If the waits in the step follow copies from pageable memory to the device, the advice is not to read values less often."""
+    for way, memory, upload in (('HtoD', 'Pageable -> Device', True), ('DtoH', 'Device -> Pageable', False)):
+        calls = works = ()
+        for i in range(20):
+            t = 3000 * i
+            calls += (('cudaLaunchKernel', t, 5), ('cudaMemcpyAsync', t + 10, 5), ('cudaStreamSynchronize', t + 20, 2000))
+            works += ((3 * i, t + 8, 2000), (3 * i + 1, t + 2009, 5))
+        events = launches(calls, works)
+        for e in events[60:]:
+            if e['dur'] == 5:
+                e.update(cat='gpu_memcpy', name='Memcpy %s (%s)' % (way, memory), args=dict(e['args'], bytes=8))
+        causes = json.loads(run('why', written('upload.json', events), '-output', 'json'))['causes']
+        cause = next(c for c in causes if c['id'] == 'synchronisation')
+        text = ' '.join(e['text'] for e in cause['evidence'])
+        cases.equal(('pin_memory()' in cause['advice'], '.item()' in cause['advice'], 'copies to the device from pageable memory' in text),
+                    (upload, not upload, upload), (way, cause))
+
+
+def first_allocations_are_told_apart():
+    """Without calls that free memory, the advice is to profile later steps. Memory that is allocated after other memory was freed is stated, also
+    beside first calls."""
+    def events(frees, first):
+        calls, works = [], []
+        for i in range(20):
+            t = 3000 * i + (first if i else 0)
+            calls += [('cudaMalloc', t, 2000 + (0 if i else first)), ('cudaFree' if frees else 'cudaGetDevice', t + 2010 + (0 if i else first), 5),
+                      ('cudaLaunchKernel', t + 2020 + (0 if i else first), 5)]
+            works.append((3 * i + 2, t + 2030 + (0 if i else first), 900))
+        return json.loads(run('why', written('allocations.json', launches(calls, works)), '-output', 'json'))['causes'][0]
+    for frees, first, advice, again in ((False, 0, 'Profile later steps: ', None), (True, 0, 'Avoid torch.cuda.empty_cache()', '38.0ms'),
+                                        (True, 100000, 'Profile after a warm-up: ', '38.0ms'), (False, 100000, 'Profile after a warm-up: ', None)):
+        cause = events(frees, first)
+        said = re.search(r'; allocations after memory was freed take ([0-9.]+ms)', cause['evidence'][1]['text'])
+        cases.equal((cause['id'], cause['advice'].startswith(advice), said and said[1], 'no call in the file frees device memory' in cause['evidence'][1]['text'],
+                     'For the rest: Avoid torch.cuda.empty_cache()' in cause['advice']),
+                    ('allocation', True, again, not frees, bool(frees and first)), (frees, first, cause))
+
+
+def waits_for_missing_work_have_no_verdict():
+    """If a call waits for most of the window for work that is not in the file, another cause does not become the verdict."""
+    at = [2000 * i for i in range(20)]
+    calls = [('cudaLaunchKernel', t, 5) for t in at] + [('cudaDeviceSynchronize', 40000, 60000)]
+    path = written('missing.json', launches(calls, [(i, t + 10, 900) for i, t in enumerate(at)]))
+    doubtful(path, 'cudaDeviceSynchronize waits for 60.0ms of the trace of 100ms for device work that is not in the file; no steps are marked, so this may be '
+             'start-up: profile steady steps')
+
+
+def python_stacks_are_a_caveat():
+    """If time of the host is the first cause and Python stacks were recorded, the answer says that they lengthen it. If no stack explains the time, the
+    advice is to record native code, not stacks."""
+    events = launches([('cudaLaunchKernel', 5000 * i, 5) for i in range(40)], [(i, 5000 * i + 10, 100) for i in range(40)])
+    frame = [{'ph': 'X', 'cat': 'python_function', 'name': 'train.py(3): step', 'pid': 1, 'tid': 1, 'ts': 5000 * i + 6, 'dur': 300} for i in range(39)]
+    for frames, said in ((frame, True), ([], False)):
+        path = written('stacks.json', events + frames)
+        cause = json.loads(run('why', path, '-output', 'json'))['causes'][0]
+        cases.equal((cause['id'], 'Python stacks were recorded, which lengthens the time of the host' in words_of('why', path),
+                     cause['advice'].startswith('Record native code (perf record -g') and 'it has Python stacks' not in cause['advice'],
+                     cause['advice'].startswith('Profile with with_stack=True')), ('host_work', said, said, not said), cause)
+    assert 'Python stacks were recorded' not in words_of('why', *files()['input_pipeline'])
+
+
+def exposed_communication_is_in_the_verdict():
+    """If exposed communication cannot be judged, the verdict about another cause states its time, that of the partition."""
+    events = launches([('cudaLaunchKernel', 5000 * i, 5) for i in range(40)], [(i, 5000 * i + 10, 900) for i in range(40)])
+    for i, e in enumerate(events[40:]):
+        if i % 2:
+            e.update(name='ncclDevKernel_AllReduce', tid=8, args=dict(e['args'], stream=8))
+    path = written('exposed.json', events)
+    answer = json.loads(run('why', path, '-output', 'json'))
+    assert answer['cause'] == 'host_work' and answer['verdict'].endswith('; communication that no compute hides takes 18.0ms, but cannot be judged'), answer['verdict']
+    reason = next(x['reason'] for x in answer['not_judged'] if x['id'] == 'exposed_communication')
+    assert 'communication is exposed for 18.0ms per device' in reason, reason
+    assert 'cannot be judged' not in why('exposed_communication')['verdict'], why('exposed_communication')['verdict']
+
+
+def devices_without_work_are_left_out():
+    """A device with negligible work does not determine where steps end, and does not count as idle. The same holds for a device whose work of the
+    step is done at another time."""
+    with open(files()['input_pipeline'][0]) as f:
+        trace = json.load(f)
+    whole = why('input_pipeline')
+    last = max((e for e in trace['traceEvents'] if e.get('cat') == 'kernel'), key=lambda e: e['ts'])
+    call = next(e for e in trace['traceEvents'] if e.get('cat') == 'cuda_runtime' and e['args'].get('correlation') == last['args']['correlation'])
+    late = [dict(call, args=dict(call['args'], correlation=990000), ts=call['ts'] + 1, dur=0),
+            dict(last, args=dict(last['args'], correlation=990000, device=5, stream=3), name='Memset', pid=5, tid=3, ts=last['ts'] + 400000, dur=3)]
+    path = written('idler.json', trace['traceEvents'] + late)
+    answer = json.loads(run('why', path, '-output', 'json'))
+    cases.equal([answer[k] for k in ('verdict', 'window_ns', 'busy')], [whole[k] for k in ('verdict', 'window_ns', 'busy')], 'idler')
+    assert '; left out: gpu:5 (1 piece of work, 3.00us: negligible)' in words_of('why', path), words_of('why', path)
+    calls = [('cudaLaunchKernel', 0, 5), ('cudaLaunchKernel', 1110, 5), ('cudaLaunchKernel', 1120, 5)]
+    events = launches(calls, [(0, 10, 4000), (1, 1200, 400), (2, 4100, 1500)])
+    events[4].update(pid=1, args=dict(events[4]['args'], device=1))
+    events += [{'ph': 'X', 'cat': 'user_annotation', 'name': 'ProfilerStep#%d' % i, 'pid': 1, 'tid': 1, 'ts': at, 'dur': length}
+               for i, at, length in ((1, 0, 1100), (2, 1100, 4600))]
+    path = written('elsewhere.json', events)
+    assert '; left out: gpu:1 (1 piece of work, 400us: at another time)' in words_of('why', path, '-step', '2'), words_of('why', path, '-step', '2')
+    assert 'left out' not in words_of('why', path), words_of('why', path)
+
+
+def serving_marks_have_the_time_of_their_work():
+    """Steps of a server are as long as the work that their marks launched, which the answer does not call a time by marks. A long unexplained wait is
+    named with the work after it."""
+    calls = [('hipLaunchKernel', 10 + 10 * i, 5) for i in range(4)]
+    events = launches(calls, [(0, 20, 100), (1, 20000, 9000), (2, 29001, 900), (3, 29902, 99)])
+    events.append({'ph': 'X', 'cat': 'user_annotation', 'name': 'execute_20_context_2(sq20sk20sqsq200sqsk200)_generation_0(sq0sk0sqsq0sqsk0)', 'pid': 1, 'tid': 1,
+                   'ts': 1, 'dur': 80})
+    text = words_of('why', written('serving.json', events))
+    assert text.startswith('No verdict: for ') and ': 19.9ms before k; profile longer, so that earlier work of the device is recorded, too' in text, text
+    assert 'step 0: 30.0ms by the device\'s work that its mark launched' in text and 'by marks' not in text, text
+    assert 'Next: tfprof critical serving.json' in text, text
+
+
+def phases_have_verdicts():
+    """The verdict about each phase of a server is that about its steps alone. Steps of one phase have no such list."""
+    path = os.path.join(cases.ROOT, 'testdata', 'graphs', 'replay.pt.trace.json')
+    answer = json.loads(run('why', path, '-output', 'json'))
+    phases = {p['phase']: p for p in json.loads(run('phases', path, '-output', 'json'))['phases']}
+    names = [s['name'] for s in json.loads(run('steps', path, '-output', 'json'))['steps']]
+    cases.equal([(p['phase'], p['steps'], p['step_ns']) for p in answer['phases']], [(n, p['steps'], p['step_mean_ns']) for n, p in phases.items()], 'phases')
+    for p in answer['phases']:
+        steps = [i for i, name in enumerate(names) if ('_context_0(' in name) == (p['phase'] == 'decode')]
+        alone = json.loads(run('why', path, '-step', ','.join(map(str, steps)), '-output', 'json'))
+        cases.equal((len(steps), p['verdict'], p['cause'], 'phases' in alone), (p['steps'], alone['verdict'], alone['cause'], False), p['phase'])
+        assert p['phase'] + ', %d step' % p['steps'] in words_of('why', path) and p['verdict'] in words_of('why', path), words_of('why', path)
+    for words in ([], ['-output', 'md']):
+        assert 'By phase ' in words_of('why', path, *words) and 'tfprof phases ' in words_of('why', path, *words)
+    assert 'By phase' not in words_of('why', *made('eager_steps', 'kineto'))
+
+
+def one_model_describes_all_devices():
+    """If the file describes one model, a device with another number is of this model; with two models it is unknown."""
+    calls = [('cudaLaunchKernel', 1000 * i, 5) for i in range(40)]
+    events = launches(calls, [(i, 1000 * i + 10, 985) for i in range(40)])
+    for e in events[40:]:
+        e['args'].update(device=2, grid=[4, 1, 1])
+    known = {'id': 0, 'name': 'AMD Instinct MI300X', 'numSms': 304}
+    for others, judged_grids in (([], True), ([dict(known, id=1)], True), ([dict(known, id=1, numSms=80)], False)):
+        with open('model.json', 'w') as f:
+            json.dump({'schemaVersion': 1, 'deviceProperties': [known] + others, 'traceEvents': events}, f)
+        answer = json.loads(run('why', 'model.json', '-output', 'json'))
+        cases.equal('small_grids' not in [x['id'] for x in answer['not_judged']], judged_grids, (others, answer['not_judged']))
+
+
 def lost_records():
     """Recordings that lost more than 5 % of the device work have no verdict; with less they have the usual one."""
     case = next(corpus.cases({'input_pipeline': dict(planted.rows()['input_pipeline'], seeds=1)}))
@@ -972,7 +1165,7 @@ def print_files_without_work():
     subprocess.run([MAKE, 'idle/4000.tfspool'], input=script.encode(), check=True)
     simulated.works = []
     paths = ['idle', writers.write_xspace(simulated, '.')[0], writers.write_rocprof(simulated, '.')[0],
-             os.path.join(cases.ROOT, 'testdata', 'traces', 'onnxruntime.json')]
+             *(os.path.join(cases.ROOT, 'testdata', *parts) for parts in (('traces', 'onnxruntime.json'), ('flight', 'dump_0'), ('memory', 'snapshot.pickle')))]
     for path in paths + ([writers.write_nsys(simulated, '.')[0]] if built.has(PROGRAM, 'sqlite') else []):
         assert 'No verdict: the file has no device work; ' in words_of('why', path), path
 
@@ -1028,7 +1221,7 @@ def every_sentence_is_printed():
     for p in paths:
         run('why', *p)
         run('why', *p, '-output', 'json')
-    for name in {row['cause'] for row in planted.rows().values()} - {'none', 'unknown'}:
+    for name in {row['cause'] for row in planted.rows().values()} - {'none', 'unknown'} | {'cpu_fallback'}:
         run('help', name)
     for name in ('graph_starts', 'graph_padding', 'eager_steps'):
         run('why', *made(name, 'kineto'))
@@ -1058,13 +1251,15 @@ def sample_is_up_to_date():
 TESTS = [sample_is_up_to_date, all_verdicts, commands_print_the_numbers, costs_and_savings_are_told_apart, healthy_traces_have_matrix_products, folders_of_ranks, what_if_saves_the_same,
          steps_are_chosen, usage_errors_come_first, gates, outputs,
          clocks_are_aligned, spans_are_no_ranks, silent_waits_leave_ranks_unjudged, collectives_of_a_step_are_matched_together, contradicting_orders_end, ranks_are_missing, silent_communication_is_no_gap, runs_are_compared, notes_are_printed_where_they_matter, longer_steps_are_not_slow, suggestions_lead_on, different_programs_are_compared_with_a_warning, differences_have_causes, gates_of_steps,
-         ranks_and_runs_are_told_apart, waits_for_unknown_events_are_noted,
+         ranks_and_runs_are_told_apart, waits_for_unknown_events_are_noted, communication_notes_what_it_includes,
          gaps_before_unrecorded_launches, no_work_and_graphs_without_work, truncated_files_are_named, ops_on_the_cpu_are_named, lost_records, no_whole_step, no_launches, unrecorded_process,
          wrong_replays, first_calls_are_start_up, later_calls_are_not_start_up, unknown_waits_that_remain_are_said,
          long_names_are_cut, time_without_a_cause_is_said, differences_name_what_differs, small_causes_do_not_name_the_verdict,
          unknown_host_time_is_called_unknown, contention_is_listed_beside_host_time, places_of_several_threads_are_summed, advice_fits_the_place, unequal_steps_are_named,
          steps_without_work_are_left_out, costly_verdicts_are_left_out,
-         pinned_copies_are_not_to_be_pinned, lines_are_short, helped,
+         pinned_copies_are_not_to_be_pinned, cpu_fallback_is_named, uploads_are_not_reads, first_allocations_are_told_apart,
+         waits_for_missing_work_have_no_verdict, python_stacks_are_a_caveat, exposed_communication_is_in_the_verdict,
+         devices_without_work_are_left_out, serving_marks_have_the_time_of_their_work, phases_have_verdicts, one_model_describes_all_devices, lines_are_short, helped,
          windows_are_named, unknown_kernels_have_no_share, every_sentence_is_printed]
 
 

@@ -202,6 +202,8 @@ static void put_choice(struct sb *b, const struct critical_page *p)
 		return;
 	if (p->steps == 1)
 		sb_fmt(b, ", the only one of %zu steps", p->steps + p->empty);
+	else if (p->as_long)
+		sb_fmt(b, ", one of %zu steps that last as long", p->steps);
 	else
 		sb_fmt(b, ", the %s of %zu steps",
 		        p->steps == 2  ? "shorter"

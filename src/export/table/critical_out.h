@@ -17,6 +17,7 @@ struct critical_page {
 	size_t steps; /* number of steps of the trace with device work; number of all steps if none
 	                 has device work */
 	size_t empty; /* number of the remaining steps */
+	bool as_long; /* true: these steps have the same length */
 	bool chosen;  /* true: the user chose the step; false: it is the step with the median
 	                 length */
 };

@@ -43,6 +43,29 @@ static const char *const timeless_stated_titles[] = { "float ops", "share", "cal
 	"in the file", "", "", "op" };
 static const char *const timeless_lack_titles[] = { "", "", "calls", "reason", "", "op" };
 
+static bool has_compiled_ops(const struct trace *t)
+{
+	return t->source == TRACE_XSPACE || t->keys & ARG_BIT(ARG_OP);
+}
+
+/* Returns the heading of the numbers of calls. In an XSpace, a call of a framework op may have
+ * several compiled ops, whose runs are counted. */
+static const char *calls_title(const struct trace *t)
+{
+	return has_compiled_ops(t) ? "runs" : "calls";
+}
+
+/* Returns the titles of a table, with the heading of the column "calls" of the trace. */
+static const char *const *titles_for(const struct trace *t, const char *const *titles, size_t n,
+        const struct column *columns, struct arena *a)
+{
+	const char **made = ARENA_ARRAY(a, n, const char *);
+
+	for (size_t i = 0; i < n; i++)
+		made[i] = str_eq(columns[i].name, S("calls")) ? calls_title(t) : titles[i];
+	return made;
+}
+
 static int64_t per_second(const struct flops_row *r, const struct trace *t)
 {
 	int64_t ns = trace_ns(t, r->device);
@@ -122,7 +145,7 @@ static void fill_lacks(struct table *to, const struct flops_sums *x)
 		const struct flops_row *r = &rows[i];
 		table_number(to, trace_ns(t, r->device));
 		table_number(to, table_share(r->device, x->all));
-		table_count(to, r->calls);
+		table_number_if(to, r->lack != LACK_OP, num_from_u64(r->calls));
 		table_text(to, str_of(flops_lacks[r->lack]));
 		table_number_if(to,
 		        r->lack == LACK_SHAPE || r->lack == LACK_SETTING || r->lack == LACK_DATA,
@@ -169,10 +192,15 @@ static void add_step(struct step_sum *to, const struct trace_ops *ops,
 	        num_add(to->ticks, num_sub(steps->steps.v[step].end, steps->steps.v[step].start));
 }
 
-/* True if float operations are known for enough device time to state a utilization. */
+/* True if float operations are known for enough device time to state a utilization; without device
+ * work, for all calls of the table. */
 static bool is_covered(const struct flops_sums *x, const struct flops_rate *rate)
 {
-	return rate->partial || table_share(x->known, x->all) >= COVERAGE_MIN;
+	bool lacks = false;
+
+	for (size_t i = 0; i < x->n; i++)
+		lacks |= x->rows[i].lack != LACK_NOTHING;
+	return rate->partial || (x->all ? table_share(x->known, x->all) >= COVERAGE_MIN : !lacks);
 }
 
 static struct utilization find_utilization(
@@ -212,36 +240,49 @@ static struct utilization utilization_of_all(
 	return find_utilization(x, rate, &all);
 }
 
-static void put_utilization(struct sb *b, const struct flops_sums *x,
+/* Appends the time with which the products are compared. */
+static void put_wall(struct sb *b, const struct flops_rate *rate)
+{
+	bool whole = rate->steps && rate->steps->by == STEPS_UNKNOWN;
+	sb_put(b, whole ? S(",\nas a share of the wall time of the whole trace, which marks no "
+	                    "steps")
+	                : S(",\nas a share of the wall time of the steps"));
+	if (rate->steps && trace_steps_counted(rate->steps) < rate->steps->steps.n)
+		sb_fmt(b, " with device work (%zu of %zu)", trace_steps_counted(rate->steps),
+		        rate->steps->steps.n);
+	if (rate->devices > 1)
+		sb_fmt(b, " on %zu devices", rate->devices);
+}
+
+static void put_mfu(struct sb *b, const struct utilization *u,
         const struct flops_coverage *coverage, const struct flops_rate *rate)
 {
-	const struct utilization u = utilization_of_all(x, rate);
+	sb_fmt(b, "MFU %.1f%%", u->model * 100);
+	if (u->hardware > u->model)
+		sb_fmt(b, ", HFU %.1f%%", u->hardware * 100);
+	if (coverage->all_ns) {
+		sb_put(b, S(", "));
+		coverage_put_share(b, coverage);
+	}
+	sb_put(b, S(":\nproducts at the "));
+	if (rate->given > 0)
+		sb_put(b, S("given peak"));
+	else
+		sb_fmt(b, "dense peaks of %s", rate->peak->name);
+	put_wall(b, rate);
+	if (!(rate->given > 0))
+		sb_fmt(b, "\n(peaks: %s)", rate->peak->source);
+	if (u->model > 1)
+		sb_put(b, S("\nAbove 100%: the device is faster than this peak"));
+}
 
-	switch (u.lack) {
-	case UTILIZED:
-		sb_fmt(b, "\nMFU %.1f%%", u.model * 100);
-		if (u.hardware > u.model)
-			sb_fmt(b, ", HFU %.1f%%", u.hardware * 100);
-		if (coverage->all_ns) {
-			sb_put(b, S(", "));
-			coverage_put_share(b, coverage);
-		}
-		sb_put(b, S(":\nproducts at the "));
-		if (rate->given > 0)
-			sb_put(b, S("given peak"));
-		else
-			sb_fmt(b, "dense peaks of %s", rate->peak->name);
-		sb_put(b, S(",\nas a share of the wall time of the steps"));
-		if (rate->steps && trace_steps_counted(rate->steps) < rate->steps->steps.n)
-			sb_fmt(b, " with device work (%zu of %zu)",
-			        trace_steps_counted(rate->steps), rate->steps->steps.n);
-		if (rate->devices > 1)
-			sb_fmt(b, " on %zu devices", rate->devices);
-		if (!(rate->given > 0))
-			sb_fmt(b, "\n(peaks: %s)", rate->peak->source);
-		break;
+/* Appends the reason why a file has no MFU; nothing if it has no device work or an MFU. */
+static void put_no_mfu(struct sb *b, enum utilization_lack lack, const struct flops_sums *x,
+        const struct flops_rate *rate)
+{
+	switch (lack) {
 	case NO_PEAK:
-		sb_put(b, S("\nNo MFU: "));
+		sb_put(b, S("No MFU: "));
 		if (rate->model.n) {
 			sb_put(b, S("the peak of '"));
 			sb_put_name(b, rate->model);
@@ -251,10 +292,13 @@ static void put_utilization(struct sb *b, const struct flops_sums *x,
 		}
 		sb_fmt(b, ", such as --peak-flops=100T%s", is_covered(x, rate) ? "" : " --partial");
 		break;
-	case NO_TYPE: sb_put(b, S("\nNo MFU: the file lacks types of inputs")); break;
+	case NO_TYPE: sb_put(b, S("No MFU: the file lacks types of inputs")); break;
 	case NO_COVERAGE:
-		sb_put(b, S("\nNo MFU below 90% of the device time; --partial prints it"));
+		sb_put(b, x->all ? S("No MFU below 90% of the device time; --partial prints it")
+		                 : S("No MFU, because some calls are not counted; --partial "
+		                     "prints it"));
 		break;
+	case UTILIZED:
 	case NO_DEVICE: break;
 	}
 }
@@ -263,12 +307,24 @@ static void put_utilization(struct sb *b, const struct flops_sums *x,
 
 static const struct column step_columns[] = { NUMBER_COLUMN("step", NULL), TEXT_COLUMN("phase"),
 	NUMBER_COLUMN("steps", NULL), NUMBER_COLUMN("duration_ns", "ns"),
-	NUMBER_COLUMN("product_flops", "flop"), REAL_COLUMN("mfu", "percent"),
-	REAL_COLUMN("hfu", "percent") };
+	NUMBER_COLUMN("product_flops", "flop"), REAL_COLUMN("mfu", "fraction"),
+	REAL_COLUMN("hfu", "fraction") };
 static const char *const step_titles[] = { "step", "phase", "", "step time", "products", "MFU",
 	"HFU" };
 static const char *const phase_titles[] = { "", "phase", "steps", "time", "products", "MFU",
 	"HFU" };
+
+/* True if calls of matrix products, convolutions or attention are not counted. */
+static bool lacks_products(const struct flops_sums *x)
+{
+	for (size_t i = 0; i < x->n; i++) {
+		const struct flops_row *r = &x->rows[i];
+		if (r->lack && r->calls && r->formula != FORMULAS &&
+		        flops_class_of(r->formula) == CLASS_MATRIX)
+			return true;
+	}
+	return false;
+}
 
 /* Appends a row for one step or several. id: id of the step; -1: several. phase: -1 if the steps
  * have no phase. */
@@ -285,9 +341,9 @@ static void put_steps(struct table *to, const struct flops_sums *x, const struct
 	table_text_if(to, phase >= 0, phase >= 0 ? str_of(serving_phases[phase]) : STR_NONE);
 	table_count(to, s->steps);
 	table_number(to, trace_ns(x->ops->t, s->ticks));
-	table_number(to, products);
-	table_number_if(to, known, num_from_real(u.model * 1e4 + 0.5));
-	table_number_if(to, known, num_from_real(u.hardware * 1e4 + 0.5));
+	table_sum(to, lacks_products(x) && (products || !known), products);
+	table_fraction_if(to, known, num_from_real(u.model * 1e4 + 0.5));
+	table_fraction_if(to, known, num_from_real(u.hardware * 1e4 + 0.5));
 	to->rows++;
 }
 
@@ -331,6 +387,8 @@ static void put_members(struct document *d, const void *user)
 	document_i64(d, "bytes", x->bytes);
 	if (x->stated)
 		document_i64(d, "stated_flops", x->stated);
+	if (x->ops->idle_nodes)
+		document_i64(d, "not_run_flops", x->ops->idle_flops);
 	if (x->paged) {
 		document_i64(d, "paged_flops", x->paged);
 		document_i64(d, "upper_bound_flops", x->windowed);
@@ -374,6 +432,17 @@ static void put_stated(struct sb *b, const struct flops_sums *x)
 	        STR(sb_str(&stated)));
 }
 
+/* Appends what the nodes of a graph that the steps did not execute would count. */
+static void put_idle(struct sb *b, const struct trace_ops *ops)
+{
+	if (!ops->idle_flops)
+		return;
+	sb_put(b, S("\nNot included: "));
+	fmt_si(b, (double)ops->idle_flops);
+	sb_fmt(b, " of %" PRIu64 " node%s without an execution in the steps", ops->idle_nodes,
+	        ops->idle_nodes == 1 ? "" : "s");
+}
+
 static struct str lead_of(const struct flops_sums *x, const struct flops_coverage *coverage,
         const struct flops_rate *rate, struct arena *a)
 {
@@ -394,13 +463,14 @@ static struct str lead_of(const struct flops_sums *x, const struct flops_coverag
 	if (steps > 1 && x->flops) {
 		sb_put(&b, S(" ("));
 		fmt_si(&b, (double)x->flops / (double)steps);
-		sb_fmt(&b, " in each of %zu steps)", steps);
+		sb_fmt(&b, " per step, the mean of %zu steps)", steps);
 	}
 	if (x->recomputed) {
 		sb_put(&b, S("; of these, repeated in backward passes: "));
 		fmt_si(&b, (double)x->recomputed);
 	}
 	put_stated(&b, x);
+	put_idle(&b, x->ops);
 	if (x->all) {
 		sb_put(&b, S("\nThey are "));
 		coverage_put_share(&b, coverage);
@@ -409,13 +479,21 @@ static struct str lead_of(const struct flops_sums *x, const struct flops_coverag
 		sb_put(&b, S(" of "));
 		table_put_time(&b, trace_ns(t, x->all));
 	}
+	if (has_compiled_ops(t) && x->n)
+		sb_put(&b, S("\nRuns are those of compiled ops; other commands count calls of "
+		             "framework ops"));
 	if (x->inferred)
 		sb_fmt(&b,
 		        "\nEstimated for %" PRIu64
 		        " call%s: the output is assumed to have the shape that the next op reads",
 		        x->inferred, x->inferred == 1 ? "" : "s");
 	put_windows(&b, x);
-	put_utilization(&b, x, coverage, rate);
+	const struct utilization u = utilization_of_all(x, rate);
+	if (u.lack != NO_DEVICE)
+		sb_char(&b, '\n');
+	if (u.lack == UTILIZED)
+		put_mfu(&b, &u, coverage, rate);
+	put_no_mfu(&b, u.lack, x, rate);
 	sb_put(&b, S("\n\n"));
 	return sb_str(&b);
 }
@@ -453,6 +531,8 @@ bool flops_write(const struct trace_ops *ops, const struct flops_rate *rate, siz
 		lacks.titles = timeless_lack_titles;
 	}
 	rows.n_columns = sizeof op_columns / sizeof *op_columns;
+	rows.titles = titles_for(ops->t, rows.titles, rows.n_columns, rows.columns, to->a);
+	lacks.titles = titles_for(ops->t, lacks.titles, lacks.n_columns, lacks.columns, to->a);
 	const struct flops_shown shown = { &sums, flops_coverage_of(&sums, to->a), rate };
 	fill_families(&families, &sums);
 	fill_ops(&rows, &sums);
@@ -462,7 +542,7 @@ bool flops_write(const struct trace_ops *ops, const struct flops_rate *rate, siz
 	struct table *first = data ? &rows : &families;
 	const struct table sections[] = { data ? families : rows, lacks, phases, steps };
 	first->schema = "tfprof/flops";
-	first->version = 3;
+	first->version = 4;
 	first->lead = lead_of(&sums, shown.coverage, rate, to->a);
 	first->sections = sections;
 	first->n_sections = sizeof sections / sizeof *sections;
@@ -474,14 +554,16 @@ bool flops_write(const struct trace_ops *ops, const struct flops_rate *rate, siz
 /* ---- ranks ---- */
 
 static const struct column rank_columns[] = { NUMBER_COLUMN("flops", "flop"),
-	REAL_COLUMN("coverage", "percent"), NUMBER_COLUMN("duration_ns", "ns"),
-	REAL_COLUMN("mfu", "percent"), REAL_COLUMN("hfu", "percent"), TEXT_COLUMN("worker") };
+	REAL_COLUMN("coverage", "fraction"), NUMBER_COLUMN("duration_ns", "ns"),
+	REAL_COLUMN("mfu", "fraction"), REAL_COLUMN("hfu", "fraction"), TEXT_COLUMN("worker") };
 static const char *const rank_titles[] = { "float ops", "known", "time", "MFU", "HFU", "worker" };
 
-/* MFU of ranks: the mean of all known values, and the worst value. */
+/* MFU of ranks: the mean of all known values, and the worst value; or why there is none. */
 struct rank_mfu {
 	size_t known, worst;
 	double sum, least;
+	struct str reason; /* why the first rank has no MFU */
+	bool several;      /* true: other ranks have none for other reasons */
 };
 
 static void put_rank(
@@ -492,15 +574,20 @@ static void put_rank(
 	flops_sums_find(&sums, &r->ops, to->a);
 	const struct utilization u = utilization_of_all(&sums, &r->rate);
 	bool known = u.lack == UTILIZED;
-	table_number(to, sums.flops);
-	table_number_if(to, sums.all > 0, table_share(sums.known, sums.all));
+	table_sum(to, flops_coverage_of(&sums, to->a)->uncounted > 0, sums.flops);
+	table_fraction_if(to, sums.all > 0, table_share(sums.known, sums.all));
 	table_number(to, trace_ns(r->ops.t, step_time_sum(r->rate.steps)));
-	table_number_if(to, known, num_from_real(u.model * 1e4 + 0.5));
-	table_number_if(to, known, num_from_real(u.hardware * 1e4 + 0.5));
+	table_fraction_if(to, known, num_from_real(u.model * 1e4 + 0.5));
+	table_fraction_if(to, known, num_from_real(u.hardware * 1e4 + 0.5));
 	table_text(to, r->name);
 	to->rows++;
-	if (!known)
+	if (!known) {
+		struct sb reason = sb_in(to->a);
+		put_no_mfu(&reason, u.lack, &sums, &r->rate);
+		all->several |= index && !str_eq(sb_str(&reason), all->reason);
+		all->reason = sb_str(&reason);
 		return;
+	}
 	if (!all->known++ || u.model < all->least) {
 		all->least = u.model;
 		all->worst = index;
@@ -531,7 +618,7 @@ bool flops_write_ranks(const struct flops_rank *v, size_t n, size_t top, const s
 	struct table x = { .a = to->a,
 		.key = "ranks",
 		.schema = "tfprof/flops-ranks",
-		.version = 2,
+		.version = 3,
 		.members = put_rank_members,
 		.user = &shown,
 		TABLE_COLUMNS(rank_columns, rank_titles) };
@@ -547,7 +634,10 @@ bool flops_write_ranks(const struct flops_rank *v, size_t n, size_t top, const s
 		        100 * shown.mfu.sum / (double)shown.mfu.known, 100 * shown.mfu.least,
 		        STR(v[shown.mfu.worst].name));
 	else
-		sb_put(&lead, S("No MFU: read one of the files alone for the reason\n\n"));
+		sb_fmt(&lead, "%.*s\n\n",
+		        STR(shown.mfu.several || !shown.mfu.reason.n
+		                        ? S("No MFU: read one of the files alone for the reason")
+		                        : shown.mfu.reason));
 	x.lead = sb_str(&lead);
 	return table_write(&x, top, &o->output, columns, to, e);
 }
@@ -573,33 +663,43 @@ static void explain_numbers(
 	}
 }
 
-/* Writes "3 calls of 73924608: 2 * 141 * 512 * 512", or the reason why a call is not counted. */
-static void explain_calls(
-        const struct trace_ops *ops, const struct op_calls *c, struct sink *to, struct arena *a)
+/* Appends "3 calls of 73924608: 2 * 141 * 512 * 512", or the reason why a call is not counted. */
+static void explain_calls(const struct trace_ops *ops, const struct op_calls *c, struct sb *to)
 {
 	const struct trace *t = ops->t;
 	const struct slice s = { .event = c->event };
-	struct sb numbers = sb_in(a);
+	struct sb numbers = sb_in(to->a);
 
 	if (c->lack || c->formula == FORMULAS) {
-		sink_fmt(to, "  %" PRIu64 " not counted: %s", c->unknown, flops_lacks[c->lack]);
+		sb_fmt(to, "%" PRIu64 " not counted: %s", c->unknown, flops_lacks[c->lack]);
 		if (c->lack == LACK_SHAPE || c->lack == LACK_SETTING || c->lack == LACK_DATA)
-			sink_fmt(to, ", input %u", c->input);
-		sink_char(to, '\n');
+			sb_fmt(to, ", input %u", c->input);
 		return;
 	}
 	explain_numbers(t, &s, c, &numbers);
 	if (c->inferred)
-		sink_fmt(to,
-		        "  %" PRIu64 " of %" PRId64 " in all; estimated: the output is assumed to "
+		sb_fmt(to,
+		        "%" PRIu64 " of %" PRId64 " in all; estimated: the output is assumed to "
 		        "have the shape that the next op reads",
 		        c->calls, c->flops);
 	else
-		sink_fmt(to, "  %" PRIu64 " of %" PRId64 "%s%.*s", c->calls, c->one.flops,
+		sb_fmt(to, "%" PRIu64 " of %" PRId64 "%s%.*s", c->calls, c->one.flops,
 		        numbers.n ? " = " : "", STR(sb_str(&numbers)));
 	if (!c->inferred && c->stated && c->stated != c->flops)
-		sink_fmt(to, "; the file states %" PRId64 " in all", c->stated);
-	sink_char(to, '\n');
+		sb_fmt(to, "; the file states %" PRId64 " in all", c->stated);
+}
+
+/* Writes a line after `blanks` blanks, wrapped on a terminal. */
+static void put_explained(struct sink *to, struct str line, unsigned columns, size_t blanks)
+{
+	for (size_t i = 0; i < blanks; i++)
+		sink_char(to, ' ');
+	if (columns) {
+		sink_wrap(to, line, columns, blanks);
+	} else {
+		sink_put(to, line);
+		sink_char(to, '\n');
+	}
 }
 
 /* Orders calls by their float operations, most first. */
@@ -611,10 +711,11 @@ static int most_flops(const void *v, uint32_t a, uint32_t b)
 	return (x->flops < y->flops) - (x->flops > y->flops);
 }
 
-bool flops_explain(
-        const struct trace_ops *ops, struct str op, size_t top, struct sink *to, struct arena *a)
+bool flops_explain(const struct trace_ops *ops, struct str op, size_t top, unsigned columns,
+        struct sink *to, struct arena *a)
 {
 	const uint32_t *order = sort_order(a, ops->calls.n, most_flops, ops->calls.v);
+	struct sb line = sb_in(a);
 	size_t n = 0;
 
 	for (size_t i = 0; i < ops->calls.n; i++) {
@@ -622,9 +723,14 @@ bool flops_explain(
 		if (!str_eq(c->name, op) || !(c->calls + c->unknown))
 			continue;
 		if (!n++ && c->formula != FORMULAS)
-			sink_fmt(to, "%.*s: %s\n", STR(op), flops_formulas[c->formula]);
-		if (!top || n <= top)
-			explain_calls(ops, c, to, a);
+			put_explained(to,
+			        str_fmt(a, "%.*s: %s", STR(op), flops_formulas[c->formula]),
+			        columns, 0);
+		if (top && n > top)
+			continue;
+		line.n = 0;
+		explain_calls(ops, c, &line);
+		put_explained(to, sb_str(&line), columns, 2);
 	}
 	if (top && n > top)
 		sink_fmt(to, "  (%zu more with other inputs)\n", n - top);

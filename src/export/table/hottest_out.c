@@ -41,6 +41,25 @@ static void add_other(struct hottest_table *t, const struct query *q, const stru
 	t->columns[t->x.n_columns - 1].spare = 3;
 }
 
+/* Returns the heading of the numbers of calls. Profiles of pprof count something else. */
+static const char *calls_title(const struct model *m)
+{
+	if (!model_is_sampled(m))
+		return NULL;
+	return str_contains(m->files.v[0].format, S("samples/count")) ? "samples" : "count";
+}
+
+/* Returns the heading of the mean per call. The mean per sample of a time is only the period of the
+ * samples. */
+static const char *mean_title(const struct query *q, const struct hottest *h)
+{
+	const char *calls = calls_title(q->m);
+
+	if (calls && strcmp(calls, "samples") == 0)
+		return "";
+	return h->other == V_NONE ? NULL : "mean";
+}
+
 static void add_columns(struct hottest_table *t, const struct query *q, const struct hottest *h,
         enum metric_id id, bool brief)
 {
@@ -57,16 +76,17 @@ static void add_columns(struct hottest_table *t, const struct query *q, const st
 	t->columns[t->x.n_columns - 1].spare = 2;
 	if (h->other != V_NONE)
 		add_other(t, q, h);
-	add_column(t, S("calls"), number_type(q, V_RUNS), NULL, NULL);
+	add_column(t, S("calls"), number_type(q, V_RUNS), NULL, calls_title(q->m));
 	t->columns[t->x.n_columns - 1].spare = 1;
-	add_column(t, str_fmt(a, "mean_%s", name), COLUMN_REAL, unit,
-	        h->other == V_NONE ? NULL : "mean");
+	add_column(t, str_fmt(a, "mean_%s", name), COLUMN_REAL, unit, mean_title(q, h));
 	t->columns[t->x.n_columns - 1].spare = 4;
 	t->type = t->x.n_columns;
 	add_column(t, S("type"), COLUMN_TEXT, NULL, brief ? "" : "type");
 	add_column(t, S("device"), COLUMN_TEXT, NULL, "");
 	add_column(t, S("path"), COLUMN_TEXT, NULL,
-	        view_is(q->tree->kind, VIEW_LIST) ? "operation type" : "node");
+	        view_is(q->tree->kind, VIEW_LIST)     ? "operation type"
+	        : view_is(q->tree->kind, VIEW_TRACES) ? "line"
+	                                              : "node");
 }
 
 /* Returns the ratio part / whole in hundredths of a percent. */

@@ -112,12 +112,20 @@ static void fill_causes(struct table *to, const struct run_difference *x)
 /* ---- the sentence ---- */
 
 #define SHOWN_PARTS_MAX 3
-#define SIMILAR         10 /* shown parts are at least 1 / 10 of the largest part */
-#define NEARLY          4  /* minimum ratio to the difference of parts that nearly cancel out */
+#define SIMILAR         10     /* shown parts are at least 1 / 10 of the largest part */
+#define NEARLY          4      /* minimum ratio to the difference of parts that nearly cancel out */
+#define SAME            0.0005 /* steps that differ by a smaller share take as long */
+#define MENTIONED       0.01   /* parts of steps that take as long are named from this share on */
 
 static int64_t size_of(int64_t difference_ns)
 {
 	return difference_ns < 0 ? -difference_ns : difference_ns;
+}
+
+/* True if a time is at least the share of a step. */
+static bool is_share_of(double share, int64_t ns, int64_t step_ns)
+{
+	return (double)ns >= share * (double)step_ns && ns > 0;
 }
 
 /* Appends a part such as "waiting for compute (+52.9ms)". */
@@ -243,13 +251,16 @@ static struct str sentence(const struct run_difference *x, struct arena *a)
 		put_lengths(&b, x);
 		return sb_str(&b);
 	}
-	sb_fmt(&b, "A step of the second run takes ");
-	if (more) {
-		table_put_time(&b, size_of(more));
-		sb_fmt(&b, more < 0 ? " less: " : " longer: ");
-	} else {
-		sb_fmt(&b, "as long: ");
+	if (!is_share_of(SAME, size_of(more), x->ns[RUN_LEFT])) {
+		sb_fmt(&b, "A step takes as long in both runs: ");
+		table_put_time(&b, x->ns[RUN_RIGHT]);
+		if (is_share_of(MENTIONED, cancelled(x), x->ns[RUN_LEFT]))
+			put_parts(&b, x, a);
+		return sb_str(&b);
 	}
+	sb_fmt(&b, "A step of the second run takes ");
+	table_put_time(&b, size_of(more));
+	sb_fmt(&b, more < 0 ? " less: " : " longer: ");
 	table_put_time(&b, x->ns[RUN_RIGHT]);
 	sb_fmt(&b, " instead of ");
 	table_put_time(&b, x->ns[RUN_LEFT]);
@@ -258,19 +269,40 @@ static struct str sentence(const struct run_difference *x, struct arena *a)
 	return sb_str(&b);
 }
 
+/* Appends a time of both runs. shares: shares of their lengths. */
+static void put_both(struct sb *b, const struct run_difference *x, const double shares[RUNS_N])
+{
+	for (int run = 0; run < RUNS_N; run++) {
+		table_put_time(b, (int64_t)(shares[run] * (double)x->ns[run]));
+		sb_fmt(b, run             ? " in the second"
+		          : have_steps(x) ? " per step in the first run and "
+		                          : " in the first run and ");
+	}
+}
+
 /* Describes the compute of the devices, also where the path does not wait for it. */
 static struct str compute_text(const struct run_difference *x, struct arena *a)
 {
 	struct sb b = sb_in(a);
 
 	sb_fmt(&b, "devices compute for ");
-	for (int run = 0; run < RUNS_N; run++) {
-		table_put_time(&b, (int64_t)(x->runs[run]->compute * (double)x->ns[run]));
-		sb_fmt(&b, run             ? " in the second"
-		           : have_steps(x) ? " per step in the first run and "
-		                           : " in the first run and ");
-	}
+	put_both(
+	        &b, x, (const double[]){ x->runs[RUN_LEFT]->compute, x->runs[RUN_RIGHT]->compute });
 	sb_fmt(&b, "; the tables count compute only while the critical path waits for it");
+	return sb_str(&b);
+}
+
+/* Describes the communication of the devices without compute; empty if it is short in both runs. */
+static struct str communication_text(const struct run_difference *x, struct arena *a)
+{
+	const double shares[RUNS_N] = { x->runs[RUN_LEFT]->communication,
+		x->runs[RUN_RIGHT]->communication };
+	struct sb b = sb_in(a);
+
+	if (shares[RUN_LEFT] < MENTIONED && shares[RUN_RIGHT] < MENTIONED)
+		return STR_NONE;
+	sb_fmt(&b, "exposed communication takes ");
+	put_both(&b, x, shares);
 	return sb_str(&b);
 }
 
@@ -287,6 +319,8 @@ static struct str lead_of(const struct run_difference_page *p, unsigned columns,
 	                           : ""),
 	        columns, 2);
 	sink_wrap(to, compute_text(p->x, a), columns, 2);
+	if (communication_text(p->x, a).n)
+		sink_wrap(to, communication_text(p->x, a), columns, 2);
 	sink_fmt(to, "\nTime on the critical path%s by cause, or by kind if there is none:\n",
 	        why_is_per_step(p->x->runs[RUN_RIGHT]) ? " of a step" : "");
 	return sink_text(to);

@@ -149,7 +149,7 @@ static struct str lead_of(const struct what_if *w, struct arena *a)
 	struct sb b = { .a = a };
 	int64_t before = before_ns(w), after = after_ns(w);
 
-	if (replay_is_rough(w->x, w->error))
+	if (replay_is_rough(w->x, w->error) || w->overlaps)
 		sb_fmt(&b, "Rough estimate: ");
 	for (size_t i = 0; i < w->n_changes; i++)
 		sb_fmt(&b, "%s%.*s", i ? " " : "", STR(w->changes[i].text));
@@ -165,6 +165,9 @@ static struct str lead_of(const struct what_if *w, struct arena *a)
 	sb_fmt(&b, "\n");
 	put_what(&b, w);
 	sb_fmt(&b, "\n");
+	if (w->overlaps)
+		sb_fmt(&b, "device work overlaps that ran one after the other:\n"
+		           "the file does not name waits between streams\n");
 	put_error(&b, w);
 	return sb_str(&b);
 }
@@ -193,6 +196,8 @@ static void put_members(struct document *d, const void *user)
 
 	put_common(d, shown->w);
 	document_i64(d, "after_ns", after_ns(shown->w));
+	document_key(d, "more_overlap");
+	json_literal(&d->j, shown->w->overlaps ? S("true") : S("false"));
 	table_put_member(d, shown->changes, 0);
 	table_put_member(d, shown->path, 0);
 }

@@ -17,6 +17,7 @@ struct what_if {
 	size_t n_changes;
 	struct replay_run run;
 	double error;  /* error of the replay without changes, as a share of the time */
+	bool overlaps; /* true: device work overlaps, and the file does not tell whether it can */
 	struct str of; /* "step 3", "the mean of 6 steps", "the whole trace" */
 	bool device;   /* true: the windows end with device work */
 	bool marked;   /* true: the source marks steps */

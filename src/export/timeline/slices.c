@@ -125,6 +125,8 @@ static struct str track_name(const struct trace *t, const struct trace_track *k,
 
 	if (k->name != ID_NONE && trace_str(t, k->name).n)
 		return trace_str(t, k->name);
+	if (k->kind == TRACK_STREAM && k->id == UINT32_MAX)
+		return S("all streams"); /* Nsight Systems: synchronisation with a device */
 	return str_fmt(a, "%s %lld", kinds[k->kind], (long long)k->id);
 }
 
@@ -134,8 +136,13 @@ static struct str process_name(const struct trace *t, const struct trace_track *
 		return STR_NONE;
 	const struct trace_process *p = &t->processes.v[k->process];
 	struct str name = trace_str(t, p->name);
+	bool alike = false;
 
-	return name.n ? name : str_fmt(a, "process %lld", (long long)p->pid);
+	for (size_t i = 0; i < t->processes.n && !alike; i++)
+		alike = i != k->process && t->processes.v[i].name == p->name;
+	if (!name.n)
+		return str_fmt(a, "process %lld", (long long)p->pid);
+	return alike ? str_fmt(a, "%.*s (%lld)", STR(name), (long long)p->pid) : name;
 }
 
 static void put_tracks(const struct gathering *g, const uint32_t *order, struct document *d)

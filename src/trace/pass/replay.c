@@ -494,12 +494,35 @@ static void add_window(struct replay_part *to, const struct depend *d,
 	to->idle = num_add(to->idle, num_sub(num_sub(w->to, w->from), all.total));
 }
 
+/* True if the partition contains a device: it works in a chosen window, or its work belongs to
+ * other steps. If its work belongs to a chosen step, but is done at another time, the window does
+ * not show when the device was idle. */
+static bool has_part(const struct replay *x, const struct moved_works *works, const bool *chosen,
+        const struct replay_part *part)
+{
+	bool works_inside = part->compute || part->communication || part->copy;
+	bool elsewhere = false;
+
+	for (size_t i = 0; i < works->v.n; i++) {
+		uint32_t step = x->steps[works->v.v[i].node];
+		if (step == ID_NONE)
+			return false; /* the device is an idler */
+		if (works_inside)
+			return true;
+		elsewhere |= chosen[step];
+	}
+	return works->v.n && !elsewhere;
+}
+
 struct replay_part *replay_partition(
         const struct replay *x, const struct replay_run *run, size_t *n, struct arena *a)
 {
 	const struct depend *d = &x->depend;
 	struct replay_part *parts = ARENA_ARRAY(a, d->t->devices.n, struct replay_part);
+	bool *chosen = ARENA_ARRAY(a, x->n_windows, bool);
 
+	for (size_t i = 0; i < x->n_chosen; i++)
+		chosen[x->chosen[i]] = true;
 	*n = 0;
 	for (uint32_t i = 0; i < d->t->devices.n; i++) {
 		struct moved_works works;
@@ -509,8 +532,47 @@ struct replay_part *replay_partition(
 		parts[*n] = (struct replay_part){ .device = i };
 		for (size_t k = 0; works.v.n && k < x->n_chosen; k++)
 			add_window(&parts[*n], d, &works, &run->windows[k]);
-		*n += works.v.n > 0;
+		*n += has_part(x, &works, chosen, &parts[*n]);
 		scratch_close(&own);
 	}
 	return parts;
+}
+
+/* Returns the sum of the lengths of the work of a device in the times of a run, and sets *busy to
+ * the length of its union; ticks. */
+static int64_t sum_works(
+        const struct replay *x, const struct replay_run *run, uint32_t device, int64_t *busy)
+{
+	struct moved_works works;
+	struct cover all = { 0 };
+	struct scratch own;
+	int64_t sum = 0;
+
+	scratch_open(&own, x->a->work);
+	find_works(x, run, device, &works, &own.a);
+	for (size_t i = 0; i < works.v.n; i++) {
+		const struct moved_work *w = &works.v.v[i];
+		sum = num_add(sum, num_sub(w->end, w->start));
+		cover_add(&all, w->start, w->end);
+	}
+	scratch_close(&own);
+	*busy = all.total;
+	return sum;
+}
+
+bool replay_overlaps(const struct replay *x, const struct replay_run *run)
+{
+	const struct depend *d = &x->depend;
+	bool more = false;
+
+	for (size_t i = 0; i < d->first_edge[d->nodes.n]; i++)
+		if (d->edges[i].kind == DEPEND_EVENT)
+			return false;
+	for (uint32_t i = 0; i < d->t->devices.n && !more; i++) {
+		int64_t was, is, before = sum_works(x, &x->recorded, i, &was),
+		                 after = sum_works(x, run, i, &is);
+		int64_t overlap = num_sub(num_sub(after, is), num_sub(before, was));
+		more = (double)overlap > REPLAY_ROUGH * (double)was;
+	}
+	return more;
 }

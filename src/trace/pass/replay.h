@@ -127,6 +127,10 @@ double replay_error(const struct replay *x);
  * the file does not name. */
 bool replay_is_rough(const struct replay *x, double error);
 
+/* True if work of a device that ran one after the other in the recording overlaps in a run,
+ * although the file does not tell whether streams wait for each other. */
+bool replay_overlaps(const struct replay *x, const struct replay_run *run);
+
 /* The partition of the chosen windows for one device; ticks, summed over the windows. */
 struct replay_part {
 	uint32_t device;

@@ -54,6 +54,8 @@ struct nsys {
 	VEC(uint32_t) stream_tracks;
 	struct imap work_streams; /* key: process and number of a stream with work; value: 1 + its
 	                             track; 0: on several devices */
+	struct imap work_devices; /* key: process; value: 1 + number of its only device with work;
+	                             0: several devices */
 	int64_t last_place[3];    /* the place that was found last, if there are streams */
 	uint32_t last_stream;     /* index of the stream at last_place */
 	struct intern kernels;    /* key: bytes of a kernel's numbers; value: index in

@@ -144,7 +144,7 @@ static uint32_t add_stream(struct nsys *x, const int64_t *key, bool has_process,
 {
 	uint64_t pid = (uint64_t)key[0] >> 24 & 0xffffff;
 	int64_t gpu = key[1];
-	uint32_t number, known = 0;
+	uint32_t number, known = 0, only = 0;
 	/* Old exports have one process, and do not record its id. */
 	uint32_t process = has_process                           ? nsys_process(x, key[0])
 	                   : build_trace(x->b)->processes.n == 1 ? 0
@@ -152,12 +152,19 @@ static uint32_t add_stream(struct nsys *x, const int64_t *key, bool has_process,
 	uint64_t place = (uint64_t)process << 32 | (uint32_t)key[2];
 
 	/* A synchronisation states the device's number in the process; work may state the device's
-	 * number on the machine. */
+	 * number on the machine. So a synchronisation of a stream without work is on the device of
+	 * the process, if there is only one. */
 	bool seen = imap_get(&x->work_streams, place, &known);
 	if (!work && known)
 		return known - 1;
 	if (imap_get(&x->gpus, pid << 32 | (uint32_t)key[1], &number))
 		gpu = number;
+	bool worked = imap_get(&x->work_devices, process, &only);
+	if (!work && only)
+		gpu = only - 1;
+	if (work && gpu >= 0 && gpu < UINT32_MAX - 1)
+		imap_put(&x->work_devices, process,
+		        worked && only != (uint32_t)gpu + 1 ? 0 : (uint32_t)gpu + 1, true);
 	uint32_t d = build_device(
 	        x->b, ID_NONE, DEVICE_KIND_GPU, gpu, str_fmt(x->a, "gpu:%lld", (long long)gpu));
 	uint32_t track = build_track(x->b, process, d, TRACK_STREAM, key[2]);

@@ -225,6 +225,7 @@ bool read_nsys(struct src *s, struct trace_build *b, struct arena *a, struct err
 	imap_init(&x->threads, a);
 	imap_init(&x->gpus, a);
 	imap_init(&x->work_streams, a);
+	imap_init(&x->work_devices, a);
 	intern_init(&x->streams, a);
 	intern_init(&x->kernels, a);
 	imap_init(&x->calls, a);
