@@ -75,13 +75,17 @@ async function hot(report, page, title) {
 	return metric ? card(`${metric.unit === 'us' ? 'Hottest' : 'Largest'} ${title} by ${metric.label.toLowerCase()}`, base(per), hottest(tree, metric, page)) : null;
 }
 
-// Steps of a trace by what devices did; of a profile by where its nodes ran. marked: false for a trace without steps.
+// Steps of a trace by what devices did, or without device work by their length; of a profile by where its nodes ran. marked: false for a
+// trace without steps.
 async function steps(report, marked) {
 	const entry = await report.entry('steps');
 	if (entry && !marked)
 		return null; // the card of the devices has the whole trace
 	if (entry && entry.document.steps.length) {
 		const t = rowsTable(entry.document, 'steps'), devices = t.value('devices', 0);
+		if (!devices)
+			return card('Steps', stacked(t.count, [{ label: 'Step time', color: '--host', value: i => t.value('duration_ns', i) }],
+				i => 'step ' + t.value('step', i), 'ns', 'Step time'));
 		return card('Steps', stacked(t.count, PARTS.map(([label, color, name]) => ({ label, color, value: i => t.value(name.replace('compute_ns', 'compute_busy_ns'), i) / devices })),
 			i => 'step ' + t.value('step', i), 'ns', devices > 1 ? `Step time by what the devices did (average of ${devices} devices)` : 'Step time by what the device did'));
 	}

@@ -202,6 +202,10 @@ def step_time_is_the_headline():
         parts = BROWSER.js('return [...document.querySelectorAll("[data-part=device] tbody tr")].map(r => [...r.querySelectorAll("td")].map(c => c.title))')
         parts = list(zip(*parts))
         assert len(parts) == len(said['step_time']) and all(sum(map(ns, column)) == ns(tiles['step_ns']) for column in parts), (name, parts, tiles)
+    go('rare', 'overview')  # no device work: the bars are the lengths of the steps
+    heights = BROWSER.js('return [...document.querySelectorAll("svg.chart[aria-label=\\"Step time\\"] rect")].map(x => +x.getAttribute("height"))')
+    lengths = [s['duration_ns'] for s in json.loads(program('steps', words('rare')[0], '-output', 'json'))['steps']]
+    assert len(heights) == len(lengths) and all(abs(h / max(heights) - n / max(lengths)) < 0.01 for h, n in zip(heights, lengths)), (heights, lengths)
     go('truncated', 'overview')
     tile = BROWSER.text('.tile')
     assert '95' in tile and 'mean of 2 steps' in tile and tile.endswith('; 1 step without device work left out'), tile

@@ -178,11 +178,23 @@ static struct str heading(const struct table *x, size_t column)
 	return str_replace_char(x->a, s, '_', ' ');
 }
 
+/* Returns "mm of type" for "<built-in method mm of type>". */
+static struct str inside_builtin(struct str s)
+{
+	const struct str before = S("<built-in method ");
+
+	return str_starts(s, before) && str_ends(s, S(">"))
+	               ? str_sub(s, before.n, s.n - before.n - 1)
+	               : s;
+}
+
 /* Replaces the middle of a text by "..." if the text does not fit. */
 static struct str shorten_middle(struct arena *a, struct str s, size_t room)
 {
 	size_t head = room / 3, tail;
 
+	if (s.n > room)
+		s = inside_builtin(s);
 	if (s.n <= room || room < 4)
 		return s;
 	tail = s.n - (room - head - 3);

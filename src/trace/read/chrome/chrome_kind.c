@@ -231,14 +231,28 @@ static void check_args(struct chrome *c, const struct chrome_event *v)
 	}
 }
 
+/* Returns the name of a Python frame without the address of its object, which differs from object
+ * to object and run to run: "<built-in method mm of type>". */
+static struct str without_address(struct chrome *c, struct str s)
+{
+	size_t at = str_find(s, S(" object at 0x"));
+
+	if (!is_named(s, "<built-in ") || at == SIZE_MAX || !str_ends(s, S(">")))
+		return s;
+	return str_fmt(c->a, "%.*s>", STR(str_sub(s, 0, at)));
+}
+
 static uint32_t make_event(
         struct chrome *c, const struct chrome_event *v, const struct chrome_kind *kind)
 {
 	struct str name = event_has(v, KEY_NAME) ? chrome_text(c, &v->key[KEY_NAME]) : S("");
 	enum trace_category category = category_of(kind, name);
-	uint32_t id = build_string(c->b, name);
 	struct serving_step serving;
 	int64_t step;
+
+	if (category == CATEGORY_FRAME)
+		name = without_address(c, name);
+	uint32_t id = build_string(c->b, name);
 
 	if (category == CATEGORY_STEP && build_wants(c->b, ARG_STEP) &&
 	        !serving_parse(name, &serving) && chrome_trailing_number(name, &step))
