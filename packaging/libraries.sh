@@ -101,6 +101,18 @@ build_snappy() {
 	module snappy 1.1.9 -lsnappy
 }
 
+# The demangler that GCC's C++ runtime has too: builds with other compilers then name functions in the same way. Two of its headers
+# declare the rest of libiberty, whose licence has no exception for linking; the demangler needs one macro of them.
+build_libiberty() {
+	unpack libiberty
+	mkdir own
+	cp include/demangle.h own/
+	: >own/libiberty.h
+	echo '#define ATTRIBUTE_UNUSED __attribute__((unused))' >own/ansidecl.h
+	compile libdemangle.a "$CC" -DIN_GLIBCPP_V3 -DHAVE_STDLIB_H -DHAVE_STRING_H -Iown -- libiberty/cp-demangle.c
+	sed -n '1,/\*\//p' libiberty/cp-demangle.c >"$prefix/licences/libiberty"
+}
+
 # Its single source file is made with tclsh, once for all targets. Nothing of it can load code or write.
 build_sqlite3() {
 	made=$sources/../sqlite3-3.40.1
@@ -175,7 +187,7 @@ build_libevent() {
 }
 
 # Readers for macOS and Windows: without the line editor, the full-screen view and the server.
-packages='protobuf-c zlib pcre2 snappy sqlite3'
+packages='protobuf-c zlib pcre2 snappy libiberty sqlite3'
 case $host in *-mingw32 | *-darwin) ;; *) packages="$packages ncurses libedit libevent" ;; esac
 for package in $packages; do
 	if [ ! -e "$prefix/$package.done" ]; then

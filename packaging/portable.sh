@@ -4,12 +4,12 @@
 # Builds programs and libraries that run on any Linux with glibc 2.17 or later, on any Linux with musl 1.2 or later, on macOS 11
 # or later, or on 64-bit Windows 10 or later:
 #   packaging/portable.sh TARGET FILE...
-# TARGET is a name in packaging/targets.txt, such as x86_64-musl. FILE is a target of make below build/wheel/TARGET: out/tfprof, obj/gpu/program; obj/static/tfprof (musl) needs no library
-# of the system. The compiler is zig's (ZIG=command, else the package ziglang of PyPI); the C libraries are built from the
-# sources in packaging/sources.txt and linked statically. Downloads and libraries are kept in build/wheel. zig also compiles
-# its C library, libc++ and compiler-rt, which takes more than a minute of CPU for each target: several clones can share them
-# in the folder ZIG_GLOBAL_CACHE_DIR, which has them by the hash of their inputs. Equal sources give equal bytes. Status 3:
-# compiler or sources cannot be downloaded.
+# TARGET is a name in packaging/targets.txt, such as x86_64-musl. FILE is a target of make below build/wheel/TARGET: out/tfprof,
+# obj/gpu/program; obj/static/tfprof (musl) needs no library of the system. The compiler is zig's (ZIG=command, else the package
+# ziglang of PyPI); the C libraries are built from the sources in packaging/sources.txt and linked statically. Downloads and
+# libraries are kept in build/wheel. zig also compiles its C library, libc++ and compiler-rt, which takes more than a minute of
+# CPU for each target: several clones can share them in the folder ZIG_GLOBAL_CACHE_DIR, which has them by the hash of their
+# inputs. Equal sources give equal bytes. Status 3: compiler or sources cannot be downloaded.
 set -eu
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 top=$PWD/build/wheel
@@ -72,6 +72,6 @@ for file in "$@"; do
 	[ "${file##*/static/}" = "$file" ] || link=''
 	PKG_CONFIG_LIBDIR=$here/libraries/lib/pkgconfig PKG_CONFIG_PATH='' make --no-print-directory CONFIG=release \
 		O="$here/obj" BIN="$here/out" CC="$here/bin/cc" AR="$here/bin/ar" CFLAGS='-O2 -g0' LDFLAGS="-s $link" \
-		HAVE_LIBEDIT=$terminals HAVE_NCURSES=$terminals HAVE_SNAPPY=1 HAVE_SQLITE=1 HAVE_EVENT=$terminals HAVE_DEMANGLE=1 HAVE_DEMANGLE_LIBS=-lc++ \
+		HAVE_LIBEDIT=$terminals HAVE_NCURSES=$terminals HAVE_SNAPPY=1 HAVE_SQLITE=1 HAVE_EVENT=$terminals HAVE_DEMANGLE=1 HAVE_DEMANGLE_LIBS="-ldemangle -lc++" \
 		STATIC_LIBS='$(LIBS) $(PROGRAM_LIBS)' "$here/$file"
 done

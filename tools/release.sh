@@ -3,24 +3,27 @@
 #
 # Makes the files of a release from the current commit, in build/dist/, and tests them:
 #   tools/release.sh [--without PART,...] VERSION [URL]
-#   tfprof-VERSION.tar.gz     the tracked files and generated/: builds without protoc, esbuild and Python
-#   python/                   source distribution for pip, and a wheel for each system in packaging/targets.txt
-#   programs/                 programs without dependencies
-#   debian/                   Debian packages for this processor
-#   image/                    container images, for podman load, docker load and skopeo
-#   tfprof-VERSION.md         section of CHANGELOG.md
-#   tfprof-VERSION.spdx.json  bill of materials
+#
+# VERSION    version that the Makefile states; it is repeated so that no release is made by accident
+# URL        address of the folder from which the tarball will be downloaded, for the recipes; without it, none are made
+# --without  leaves parts out: abi (comparison of the interface), check (make check), tests (of the packages), wheels,
+#            programs (and image), deb, image
+#
+#   tfprof-VERSION.tar.gz       the tracked files and generated/: builds without protoc, esbuild and Python
+#   tfprof-VERSION.md           section of CHANGELOG.md
+#   tfprof-VERSION.spdx.json    bill of materials
 #   tfprof-VERSION.intoto.json  provenance: an in-toto statement (SLSA 1.0, unsigned) of the files, the commit and the tools
-#   recipes/                  the recipes of packaging/ with version, checksum and URLs; only if URL is given, the folder that
-#                             the tarball will be downloaded from
-#   SHA256SUMS                checksums of all files
-# The Makefile states the version; VERSION repeats it so that no release is made by accident. The interface of the library
-# has to be compatible with the interface that the last tag v* recorded, or else with the one in packaging/abi,
-# which has to have all its functions.
-# The environment variable PROJECT_URL is the address of the project, for recipes and the metadata of Python; without it, they
-# have none. The same commit and addresses always give the same bytes. --without leaves parts out: abi (comparison of the interface, which needs
-# abidiff), check (make check), tests (of the packages), wheels, programs (and image), deb, image. Programs for the other processor are
-# tested under qemu-user-static, programs for Windows under wine.
+#   python/                     source distribution for pip, and a wheel for each system in packaging/targets.txt
+#   programs/                   programs without dependencies
+#   debian/                     Debian packages for this processor
+#   image/                      container images, for podman load, docker load and skopeo
+#   recipes/                    the recipes of packaging/ with version, checksum and addresses
+#   SHA256SUMS                  checksums of all files
+#
+# The interface of the library has to be compatible with the one that the last tag v* recorded, and packaging/abi has to record
+# all functions. PROJECT_URL is the address of the project in recipes and in the metadata of Python; without it, they have none.
+# Programs for the other processor are tested under qemu-user-static, programs for Windows under wine. Equal commits and addresses
+# give equal bytes. build/release.log has the output of all steps. After a failure, what is compiled in build/wheel is used again.
 set -eu
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 top=$PWD
@@ -28,6 +31,10 @@ fail() {
 	echo "tools/release.sh: $*" >&2
 	exit 1
 }
+if [ "${1-}" = --help ]; then
+	sed -n '4,/^[^#]/ s/^# \{0,1\}//p' tools/release.sh
+	exit
+fi
 without=''
 if [ "${1-}" = --without ]; then
 	without=${2-}
@@ -52,7 +59,25 @@ stated=$(sed -n 's/^VERSION := //p' Makefile)
 [ -z "$(git status --porcelain)" ] || fail 'there are uncommitted changes or untracked files'
 grep -q "tfprof $version\"" docs/man/tfprof.1 || fail "docs/man is not of version $version: type make docs"
 
-out=$top/build/dist name=tfprof-$version
+missing=''
+need() { # program, package of Debian that has it
+	command -v "$1" >/dev/null || missing="$missing $2"
+}
+if with abi; then need abidiff abigail-tools; fi
+if with wheels || with programs; then
+	need tclsh tcl
+	if with tests; then need qemu-aarch64-static qemu-user-static; fi
+fi
+if with wheels && with tests; then need wine wine; fi
+if with deb; then
+	need dpkg-buildpackage dpkg-dev
+	need dh debhelper
+	need dh_python3 dh-python
+	if with tests; then need lintian lintian; fi
+fi
+[ -z "$missing" ] || fail "programs are missing: install the packages$missing"
+
+out=$top/build/dist name=tfprof-$version log=$top/build/release.log
 rm -rf "$out"
 mkdir -p "$out"
 awk -v v="$version" '/^## / { on = $2 == v; next } on' CHANGELOG.md | sed '/./,$!d' >"$out/$name.md"
@@ -62,11 +87,18 @@ grep -Eqx "## $version \\([0-9]{4}-[0-9]{2}-[0-9]{2}\\)" CHANGELOG.md ||
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-step() { # what, then a command: prints the end of its output if it fails
-	local what=$1
+echo "tools/release.sh: version $version of commit $(git rev-parse HEAD)" >"$log"
+TIMEFORMAT='%0R %0U %0S'
+step() { # what, then a command: prints how long it takes, the counts of tests, and the end of its output if it fails
+	local what=$1 failed='' seconds user system
 	shift
 	echo "tools/release.sh: $what" >&2
-	"$@" >"$work/log" 2>&1 || { tail -n 30 "$work/log" >&2; fail "$what: failed"; }
+	{ time "$@" >"$work/log" 2>&1; } 2>"$work/time" || failed=1
+	read -r seconds user system <"$work/time"
+	{ echo "==== $what"; cat "$work/log"; } >>"$log"
+	[ -z "$failed" ] || { tail -n 30 "$work/log" >&2; fail "$what: failed; $log has all its output"; }
+	echo "  $seconds s, $((user + system)) s of CPU" | tee -a "$log" >&2
+	grep -E ': skipped: |^skipped: |^[0-9]+ passed, ' "$work/log" | sed 's/^/  /' >&2 || true
 }
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH
@@ -107,6 +139,18 @@ mkdir "$out/python"
 PYTHONPATH=python/build_backend step 'source distribution' python3 -B -c "
 import backend
 backend.build_sdist('$out/python')"
+
+# ---- bill of materials, recipes ----
+python3 -B tools/sbom.py "$version" "$sum" "$SOURCE_DATE_EPOCH" >"$out/$name.spdx.json"
+if [ -n "$url" ]; then
+	mkdir "$out/recipes"
+	home='/@HOMEPAGE@/d'
+	[ -z "${PROJECT_URL-}" ] || home="s|@HOMEPAGE@|$PROJECT_URL|g"
+	for f in conda/recipe.yaml homebrew/tfprof.rb; do
+		sed "s|@VERSION@|$version|g; s|@SHA256@|$sum|g; s|@URL@|$url/$name.tar.gz|g; $home" "packaging/$f" \
+			>"$out/recipes/$(basename "$f")"
+	done
+fi
 
 # ---- what is built ----
 if with wheels; then
@@ -151,17 +195,7 @@ if with deb; then
 	cp build/deb/*.deb "$out/debian/"
 fi
 
-# ---- bill of materials, recipes, provenance, checksums ----
-python3 -B tools/sbom.py "$version" "$sum" "$SOURCE_DATE_EPOCH" >"$out/$name.spdx.json"
-if [ -n "$url" ]; then
-	mkdir "$out/recipes"
-	home='/@HOMEPAGE@/d'
-	[ -z "${PROJECT_URL-}" ] || home="s|@HOMEPAGE@|$PROJECT_URL|g"
-	for f in conda/recipe.yaml homebrew/tfprof.rb; do
-		sed "s|@VERSION@|$version|g; s|@SHA256@|$sum|g; s|@URL@|$url/$name.tar.gz|g; $home" "packaging/$f" \
-			>"$out/recipes/$(basename "$f")"
-	done
-fi
+# ---- provenance, checksums ----
 python3 -B tools/provenance.py "$version" "$(git rev-parse HEAD)" "$SOURCE_DATE_EPOCH" "$out" >"$work/provenance"
 mv "$work/provenance" "$out/$name.intoto.json"
 cd "$out"

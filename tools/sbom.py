@@ -30,7 +30,7 @@ def package(name, version, licence, sha256=None, comment=None):
 def sources():
     """Returns (name, version, SHA-256, licence) of the C libraries of wheels; the version is that of Debian's source package."""
     with open(os.path.join(ROOT, 'packaging', 'sources.txt')) as f:
-        return [line.split() for line in f if line.strip() and not line.startswith('#')]
+        return [line.split(None, 3) for line in f.read().splitlines() if line.strip() and not line.startswith('#')]
 
 
 def libraries():

@@ -1,20 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // Searches names for text or, after "re:", for a pattern; upper and lower case are equal. A pattern runs in a worker that is
-// stopped after LIMIT seconds: JavaScript's engine backtracks, so the time of a pattern has no bound.
+// stopped after LIMIT seconds: JavaScript's engine backtracks, so the time of a pattern has no bound. Firefox may end such a
+// pattern earlier, with an error of its stack.
 import { reduce } from './names.js';
 import { onChange } from './state.js';
 
 const PREFIX = 're:', LIMIT = 5; // seconds of matching
 export const HINT = 'Text (case is ignored), or re: and a regular expression, such as re:^conv|pool$';
 
-// The worker: reports its start, so that only matching counts towards LIMIT, then the matches or an error.
+// The worker: reports its start, so that only matching counts towards LIMIT, then the matches or why there are none.
 const PROGRAM = `onmessage = ({ data: { pattern, names } }) => {
 	postMessage({ started: true });
+	let test;
 	try {
-		const test = new RegExp(pattern, 'i');
+		test = new RegExp(pattern, 'i');
+	} catch (e) {
+		return postMessage({ note: e.message });
+	}
+	try {
 		postMessage({ match: Uint8Array.from(names, n => test.test(n) ? 1 : 0) });
 	} catch (e) {
-		postMessage({ note: e.message });
+		postMessage({ note: 'Stopped: the pattern backtracks too much' });
 	}
 };`;
 
@@ -47,7 +53,7 @@ function inWorker(pattern, names, done) {
 	worker.onerror = e => { e.preventDefault(); refused(); };
 	worker.onmessage = ({ data }) => {
 		if (data.started)
-			timer = setTimeout(() => end({ note: `Stopped after ${LIMIT} s: the pattern takes too long` }), 1000 * LIMIT);
+			timer = setTimeout(() => end({ note: `Stopped after ${LIMIT} s: the pattern backtracks too much` }), 1000 * LIMIT);
 		else
 			end(data);
 	};

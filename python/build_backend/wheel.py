@@ -29,6 +29,13 @@ def version():
     return re.search(r'^VERSION := (\S+)$', text('Makefile'), re.M).group(1)
 
 
+def description():
+    """Returns the README. Links to other files of the repository lead to the project, if its address is known."""
+    project = os.environ.get('PROJECT_URL')
+    readme = text('python', 'README.md')
+    return readme.replace('](../', '](%s/blob/v%s/' % (project, version())) if project else readme
+
+
 def metadata():
     """Returns the METADATA of the wheel, from the [project] table of pyproject.toml."""
     project = text('python', 'pyproject.toml')
@@ -47,7 +54,7 @@ def metadata():
                                    .partition('[project.optional-dependencies]')[2].partition('\n[')[0], re.M):
         lines.append('Provides-Extra: ' + extra)
         lines += ['Requires-Dist: %s; extra == "%s"' % (n, extra) for n in re.findall(r'"(.*?)"', needs)]
-    lines += ['Description-Content-Type: text/markdown', '', text('python', 'README.md')]
+    lines += ['Description-Content-Type: text/markdown', '', description()]
     return '\n'.join(lines)
 
 

@@ -231,8 +231,9 @@ class Commands:
             after the first entry; in scope, op, code and top with -select live_bytes. Default:
             peak.
         by: worker: add columns for each worker, the slowest worker and the spread; all other
-            values select how scope and op group the slices of a trace; module-class: one row
-            for all layers of a class, such as Linear. Default: none.
+            values select how scope, op and top group the slices of a trace, and source also
+            how top groups a profile with call stacks; module-class: one row for all layers of
+            a class, such as Linear. Default: none.
         max_workers: show columns for the N workers with the largest totals; negative: 8, or as
             many as fit the terminal. Default: -1.
         worker_regexes: use only the workers whose names match. Default: .*.
@@ -351,8 +352,9 @@ class Commands:
             after the first entry; in scope, op, code and top with -select live_bytes. Default:
             peak.
         by: worker: add columns for each worker, the slowest worker and the spread; all other
-            values select how scope and op group the slices of a trace; module-class: one row
-            for all layers of a class, such as Linear. Default: none.
+            values select how scope, op and top group the slices of a trace, and source also
+            how top groups a profile with call stacks; module-class: one row for all layers of
+            a class, such as Linear. Default: none.
         max_workers: show columns for the N workers with the largest totals; negative: 8, or as
             many as fit the terminal. Default: -1.
         worker_regexes: use only the workers whose names match. Default: .*.
@@ -472,8 +474,9 @@ class Commands:
             after the first entry; in scope, op, code and top with -select live_bytes. Default:
             peak.
         by: worker: add columns for each worker, the slowest worker and the spread; all other
-            values select how scope and op group the slices of a trace; module-class: one row
-            for all layers of a class, such as Linear. Default: none.
+            values select how scope, op and top group the slices of a trace, and source also
+            how top groups a profile with call stacks; module-class: one row for all layers of
+            a class, such as Linear. Default: none.
         max_workers: show columns for the N workers with the largest totals; negative: 8, or as
             many as fit the terminal. Default: -1.
         worker_regexes: use only the workers whose names match. Default: .*.
@@ -595,8 +598,9 @@ class Commands:
             after the first entry; in scope, op, code and top with -select live_bytes. Default:
             peak.
         by: worker: add columns for each worker, the slowest worker and the spread; all other
-            values select how scope and op group the slices of a trace; module-class: one row
-            for all layers of a class, such as Linear. Default: none.
+            values select how scope, op and top group the slices of a trace, and source also
+            how top groups a profile with call stacks; module-class: one row for all layers of
+            a class, such as Linear. Default: none.
         max_workers: show columns for the N workers with the largest totals; negative: 8, or as
             many as fit the terminal. Default: -1.
         worker_regexes: use only the workers whose names match. Default: .*.
@@ -683,7 +687,8 @@ class Commands:
 
         Prints a flat list of nodes without their scopes. Each line shows a node's own number,
         its share of the total, the cumulative share, the number of calls and the mean per
-        call.
+        call. -by source ranks source lines, also those of profiles with call stacks that are
+        not traces.
 
         n: show the first N nodes (20); 0 is all; also --top. Default: 20.
         step: show this step; negative: the average of all steps; 0,2,5 or 3..9: the average of
@@ -702,8 +707,9 @@ class Commands:
             after the first entry; in scope, op, code and top with -select live_bytes. Default:
             peak.
         by: worker: add columns for each worker, the slowest worker and the spread; all other
-            values select how scope and op group the slices of a trace; module-class: one row
-            for all layers of a class, such as Linear. Default: none.
+            values select how scope, op and top group the slices of a trace, and source also
+            how top groups a profile with call stacks; module-class: one row for all layers of
+            a class, such as Linear. Default: none.
         worker_regexes: use only the workers whose names match. Default: .*.
 
         Units: the end of a column's name: _ns nanoseconds, _micros microseconds, _bytes bytes;
@@ -733,15 +739,15 @@ class Commands:
             table: Optional[Literal['all', 'callers', 'callees', 'inputs', 'readers', 'ops', 'kernels', 'lines', 'steps']] = None,
             step: Optional[Steps] = None,
             order_by: Optional[Order] = None) -> Result:
-        """Runs the command peek: one op, kernel, module or line, and what is around it.
+        """Runs the command peek: one op, kernel, call, module or line, and what is around it.
 
-        NAME is the name of an op, kernel, module, node, scope, op type or line, or else a
-        pattern (PCRE2) found in names. If several names match, they are listed with their
-        times, the largest first. For one name, the command lists what calls it and what it
-        calls, its kernels, its Python lines, and its time and runs in each step. In a profile
-        with a graph, it also lists the nodes that it reads from and the nodes that read from
-        it; names of nodes are paths, and the scope around a node takes the place of its
-        caller. Times include everything below, and shares are shares of the time of NAME.
+        NAME is the name of an op, kernel, driver call, module, node, scope, op type or line,
+        or else a pattern (PCRE2) found in names. If several names match, they are listed with
+        their times, the largest first. For one name, the command lists what calls it and what
+        it calls, its kernels, its Python lines, and its time and runs in each step. In a
+        profile with a graph, it also lists the nodes that it reads from and the nodes that
+        read from it; names of nodes are paths, and the scope around a node takes the place of
+        its caller. Times include everything below, and shares are shares of the time of NAME.
         Below an op, further calls of the same op do not count again. A note names the lists
         for which the input has no data.
 
@@ -1250,16 +1256,17 @@ class Commands:
         is given. A gate consists of a number (total.METRIC, scope:PATTERN.METRIC,
         op:PATTERN.METRIC and so on), an operator (<, <=, > or >=) and a limit: +5% or +1MB
         limits the change from the first side to the last, 30ms limits the last side itself,
-        and 30% its share of the total. The number can also be step_time or idle; for traces,
-        exposed_communication, kernels, or the id of a cause of why (the time that its removal
-        would save). idle_share<10% limits a part of the step time, multiplied by the number of
-        devices. Changes of times are judged by the same test over the steps: the gate holds or
-        fails if the steps show on which side of the limit the change is, and the average
-        agrees. Otherwise it is inconclusive; a gate on a side with one step always is. The
-        answer then prints the interval of changes that the steps do not exclude, the smallest
-        change that they can show, and about how many steps would be enough. Numbers that do
-        not vary and limits for the side itself need no test. The status is 1 if a gate fails,
-        if a gate is inconclusive and --allow-inconclusive is not given, or if nothing matches.
+        and 30% its share of the total; such limits need only one side. The number can also be
+        step_time or idle; for traces, exposed_communication, kernels, or the id of a cause of
+        why (the time that its removal would save). idle_share<10% limits a part of the step
+        time, multiplied by the number of devices. Changes of times are judged by the same test
+        over the steps: the gate holds or fails if the steps show on which side of the limit
+        the change is, and the average agrees. Otherwise it is inconclusive; a gate on a side
+        with one step always is. The answer then prints the interval of changes that the steps
+        do not exclude, the smallest change that they can show, and about how many steps would
+        be enough. Numbers that do not vary and limits for the side itself need no test. The
+        status is 1 if a gate fails, if a gate is inconclusive and --allow-inconclusive is not
+        given, or if nothing matches.
 
         other: the other profile, or a path. Differences are the other profile minus this one,
         so increases are positive. steps: a step of each side, such as (3, 'slowest'); without

@@ -226,6 +226,10 @@ static void put_change(struct judge *j, int64_t base, int64_t now)
 	int64_t parts = parts_of(j);
 	struct sb *b = &j->text;
 
+	if (j->c.sides == 1) {
+		fmt_quantity_in(b, unit, now, parts, false);
+		return;
+	}
 	fmt_quantity_in(b, unit, base, parts, false);
 	sb_put(b, S(" -> "));
 	fmt_quantity_in(b, unit, now, parts, false);

@@ -55,6 +55,7 @@ static const struct op_row tensorflow_rows[] = {
 };
 
 static const struct op_row fused = { "triton", FORMULA_FUSED, { 0 } };
+static const struct op_row flashinfer = { "flashinfer", FORMULA_PAGED_PART, { 3, 0 } };
 static const struct op_row template = { "triton_tem", FORMULA_TEMPLATE, { 0 } };
 
 const char *const flops_lacks[LACKS] = {
@@ -154,6 +155,8 @@ const struct op_row *flops_find_op(struct str name)
 		return &template;
 	if (str_starts(name, S("triton_")) && str_contains(name, S("_fused_")))
 		return &fused;
+	if (str_starts(name, S("flashinfer::batch_")) && str_ends(name, S("_run")))
+		return &flashinfer;
 	return str_contains(name, S(":")) || is_function(name) ? find_row(name) : NULL;
 }
 

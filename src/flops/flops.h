@@ -120,7 +120,7 @@ enum flops_class flops_class_of(enum flops_formula f);
 /* True if a formula reads sums over the requests of a step. */
 static inline bool flops_is_paged(enum flops_formula f)
 {
-	return f == FORMULA_PAGED || f == FORMULA_PAGED_LATENT;
+	return f == FORMULA_PAGED || f == FORMULA_PAGED_PART || f == FORMULA_PAGED_LATENT;
 }
 
 /* Finds the row of an op such as "aten::mm", "vllm::outplace_fused_experts", "hlo::dot",

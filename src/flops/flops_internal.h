@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The formulas: vector.c (for each element), matrix.c, convolution.c, attention.c, library.c,
- * registered.c (TensorFlow's); call.c reads calls.
+ * The formulas: vector.c (for each element), matrix.c, convolution.c, attention.c, paged.c,
+ * library.c, registered.c (TensorFlow's); call.c reads calls.
  */
 #ifndef TFPROF_FLOPS_INTERNAL_H
 #define TFPROF_FLOPS_INTERNAL_H

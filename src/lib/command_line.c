@@ -113,6 +113,9 @@ bool cmd_unknown_option(struct session *s, const struct command *c, struct str w
 		        STR(near));
 	if (!c)
 		return unknown_option(&s->error, STR_NONE, word, near, S("'help' lists them"));
+	if (str_eq(name, S("gate")) || str_eq(name, S("fail-on")) || str_eq(name, S("fail_on")))
+		return unknown_option(&s->error, str_of(c->name), word, STR_NONE,
+		        S("'diff FILE --gate=RULE' checks limits"));
 	return unknown_option(&s->error, str_of(c->name), word, near,
 	        str_fmt(a, "'help %s' lists its options", c->name));
 }

@@ -61,7 +61,8 @@ static bool fail_sides(struct session *s)
 	if (!jobs.n)
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "diff compares two sides or more: files, folders, lists such as "
-		        "graph.pbtxt,run_meta, or baseline:NAME");
+		        "graph.pbtxt,run_meta, or baseline:NAME; one side is enough for "
+		        "--gate with a limit such as 'op:Conv2D.micros<30%%'");
 	return session_fail(s, ERR_INVALID_ARGUMENT,
 	        "diff compares two sides or more; loaded: %.*s; type: diff %.*s %.*s",
 	        STR(strs_join(a, &jobs, S(", "))), STR(jobs.v[0]),
@@ -75,6 +76,18 @@ static bool is_of(struct str word)
 	int value;
 
 	return of && option_choice(of->choices, word, &value);
+}
+
+/* Accepts one side if no gate limits a change. */
+static bool check_one_side(struct session *s, const struct diff_request *w)
+{
+	for (size_t i = 0; i < w->gates.n; i++)
+		if (w->gates.v[i].change)
+			return session_fail(s, ERR_INVALID_ARGUMENT,
+			        "--gate '%.*s' limits a change, which needs two sides; without + "
+			        "or -, a limit applies to one side, such as 'step_time<30ms'",
+			        STR(w->gates.v[i].text));
+	return true;
 }
 
 /* Takes the words after the sides that are not files as the names of the sides, if their number is
@@ -92,6 +105,8 @@ static bool check_names(struct session *s, struct diff_request *w)
 		        s->jobs ? "'%.*s' is neither a file nor a loaded job; 'list' shows these"
 		                : "file '%.*s' does not exist",
 		        STR(missing_part(s, w->given.names.v[0])));
+	if (w->sides.n == 1 && w->gates.n && !w->given.of && !w->given.by)
+		return check_one_side(s, w);
 	if (w->sides.n < 2)
 		return fail_sides(s);
 	if (w->sides.n > DIFF_SIDES_MAX)

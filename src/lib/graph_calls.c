@@ -12,8 +12,11 @@ struct graph_counting {
 	const struct session *s;
 	struct graph_flops flops;
 	struct graph_calls *to;
-	struct arena *a;
+	const struct tally *times; /* indexed by node of the model: a mean step */
+	enum value work;           /* the time that counts as work */
+	bool ran; /* true: the file has executions, so that nodes without one did not run */
 	bool copies;
+	struct arena *a;
 };
 
 /* Adds the devices of the model to the trace that stands for it. */
@@ -45,7 +48,7 @@ static void take_stated(struct op_calls *c)
 		c->formula = FORMULA_STATED;
 }
 
-/* Counts a node by its formula. */
+/* Counts one execution of a node by its formula. */
 static void count_node(const struct graph_counting *x, uint32_t node, struct op_calls *c)
 {
 	c->list = model_node_call(x->flops.m, x->flops.shapes, node, x->a);
@@ -66,13 +69,32 @@ static void add_product(struct trace_ops *to, const struct op_calls *c)
 	*sum = num_add(*sum, c->flops);
 }
 
-/* Appends the call of a node that has float operations, or may have some. time: ticks of its work.
- */
-static void add_node(struct graph_counting *x, uint32_t node, int64_t time)
+/* Returns how often a node runs in a step: as often as the node that calls the function of which it
+ * is a part; once if the file has no executions. */
+static int64_t runs_of(const struct graph_counting *x, uint32_t node)
 {
+	if (!x->ran)
+		return 1;
+	return x->times[x->flops.owner ? x->flops.owner[node] : node].v[V_RUNS];
+}
+
+/* Multiplies the numbers of one execution by the number of executions. */
+static void add_runs(struct op_calls *c, int64_t runs)
+{
+	c->flops = num_mul(c->flops, runs);
+	c->bytes = num_mul(c->bytes, runs);
+	c->stated = num_mul(c->stated, runs);
+	*(c->lack ? &c->unknown : &c->calls) = (uint64_t)runs;
+}
+
+/* Appends the call of a node that has float operations, or may have some. */
+static void add_node(struct graph_counting *x, uint32_t node)
+{
+	const struct model *m = &x->s->model;
 	const struct node *n = &x->flops.m->nodes.v[node];
 	struct trace_ops *to = &x->to->ops;
 	enum node_flops state = x->flops.state[node];
+	int64_t time = node < m->nodes.n ? x->times[node].v[x->work] : 0, runs = runs_of(x, node);
 	struct op_calls c = { .name = model_str(x->flops.m, n->op),
 		.node = node_name(x->flops.m, node),
 		.formula = FORMULAS,
@@ -80,7 +102,7 @@ static void add_node(struct graph_counting *x, uint32_t node, int64_t time)
 		.device = time,
 		.on = n->device };
 
-	c.stated = x->s->computes_flops ? 0 : n->float_ops;
+	c.stated = x->s->computes_flops || n->flags & NODE_CALL ? 0 : n->float_ops;
 	if (state == NODE_WITHOUT_FLOPS && c.stated <= 0 && (!x->copies || !time)) {
 		to->moved_time = num_add(to->moved_time, time);
 		return;
@@ -89,8 +111,13 @@ static void add_node(struct graph_counting *x, uint32_t node, int64_t time)
 		count_node(x, node, &c);
 	if (c.stated > 0 && (c.lack || state == NODE_WITHOUT_FLOPS))
 		take_stated(&c);
+	if (!runs) {
+		to->idle_nodes += c.flops > 0;
+		to->idle_flops = num_add(to->idle_flops, c.flops);
+		return;
+	}
+	add_runs(&c, runs);
 	add_product(to, &c);
-	*(c.lack ? &c.unknown : &c.calls) = 1;
 	VEC_PUSH(x->a, &to->calls, c);
 }
 
@@ -128,18 +155,19 @@ struct graph_calls graph_calls_find(struct session *s, bool copies)
 		.to = &to,
 		.a = a,
 		.copies = copies };
-	const struct tally *times = model_tallies(m, NULL, a);
 	int64_t accelerator = 0;
 
 	if (!(x.flops.counted + x.flops.unknown))
 		return to;
 	to.ops.products = ARENA_ARRAY(a, 1, struct step_products);
-	for (uint32_t i = 0; i < m->nodes.n; i++)
-		accelerator |= times[i].v[V_ACCELERATOR_MICROS];
+	x.times = model_tallies(m, NULL, a);
+	for (uint32_t i = 0; i < m->nodes.n; i++) {
+		accelerator |= x.times[i].v[V_ACCELERATOR_MICROS];
+		x.ran |= x.times[i].v[V_RUNS] > 0;
+	}
+	x.work = accelerator ? V_ACCELERATOR_MICROS : V_MICROS;
 	for (uint32_t i = 0; i < x.flops.m->nodes.n; i++)
-		add_node(&x, i,
-		        i < m->nodes.n ? times[i].v[accelerator ? V_ACCELERATOR_MICROS : V_MICROS]
-		                       : 0);
+		add_node(&x, i);
 	find_step(&x);
 	return to;
 }

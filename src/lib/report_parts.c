@@ -4,7 +4,7 @@
  */
 #include "lib/report.h"
 
-#include "base/demangle.h"
+#include "base/reduced_names.h"
 #include "export/data/document.h"
 #include "export/page/html.h"
 #include "io/paths.h"
@@ -432,32 +432,31 @@ static bool write_names(struct session *s, struct sink *out)
 {
 	struct arena *a = &s->query_arena;
 	struct emit to = session_emit(s, VK_N, out);
-	struct intern seen;
+	struct intern names;
 	struct document d;
 	size_t n;
 	const struct model_trace *traces = session_traces(s, &n);
 
 	if (!traces)
 		return false;
-	intern_init(&seen, a);
+	intern_init(&names, a);
+	for (size_t i = 0; i < n; i++)
+		for (uint32_t k = 0; k < traces[i].t->strings.n; k++)
+			intern_add_kept(&names, traces[i].t->strings.strings[k]);
+	struct str *reduced = ARENA_ARRAY(a, names.n, struct str);
+	reduce_names(a, names.strings, reduced, names.n);
 	document_open(&d, out, &to, "tfprof/" NAMES_PART, 1);
 	document_key(&d, NAMES_PART);
 	json_array(&d.j);
-	for (size_t i = 0; i < n; i++)
-		for (uint32_t k = 0; k < traces[i].t->strings.n; k++) {
-			struct str full = traces[i].t->strings.strings[k],
-			           reduced = demangle_reduce(a, full, REDUCED_ARGUMENTS);
-			size_t before = seen.n;
-			if (!str_eq(full, reduced))
-				intern_add(&seen, full);
-			if (seen.n == before)
-				continue;
-			json_line(&d.j);
-			json_array(&d.j);
-			document_word(&d, full);
-			document_word(&d, reduced);
-			json_array_end(&d.j);
-		}
+	for (uint32_t k = 0; k < names.n; k++) {
+		if (str_eq(names.strings[k], reduced[k]))
+			continue;
+		json_line(&d.j);
+		json_array(&d.j);
+		document_word(&d, names.strings[k]);
+		document_word(&d, reduced[k]);
+		json_array_end(&d.j);
+	}
 	json_array_end(&d.j);
 	document_end(&d);
 	return true;

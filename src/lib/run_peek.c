@@ -9,7 +9,7 @@
 
 #define EXPECTED                                                                                   \
 	"such as in 'tfprof peek aten::mm FILE'; it can be a part of the name of an op, kernel, "  \
-	"module or line, or a pattern"
+	"driver call, module or line, or a pattern"
 
 bool check_peek(struct session *s, const struct request *r)
 {
@@ -36,6 +36,21 @@ static bool find_metric(struct session *s, const struct request *r, enum metric_
 	return session_has_metric(s, *m);
 }
 
+/* Fails because no name matches, and lists the kinds of names that were compared. */
+static bool fail_unknown(struct session *s, const struct request *r, const struct peek *p)
+{
+	struct sb b = sb_in(&s->query_arena);
+
+	for (int i = 0; i < PEEK_KINDS; i++)
+		if (p->searched[i])
+			sb_fmt(&b, "%s%u %s%s", b.n ? ", " : "", p->searched[i], peek_kinds[i],
+			        p->searched[i] == 1 ? "" : "s");
+	return session_fail(s, ERR_FAILED,
+	        "peek: nothing is named '%.*s', and the pattern matches none of the names (%.*s); "
+	        "'top', 'kernels' and 'devices' list names",
+	        STR(r->topics.v[0]), STR(sb_str(&b)));
+}
+
 static bool answer(struct session *s, const struct request *r, const struct query *scope,
         const struct query *code, struct sink *out)
 {
@@ -56,10 +71,7 @@ static bool answer(struct session *s, const struct request *r, const struct quer
 		        "peek: the files have no ops, nodes or lines; 'summary' shows what they "
 		        "have");
 	if (!p.names.v.n)
-		return session_fail(s, ERR_FAILED,
-		        "peek: nothing is named '%.*s', and the pattern matches no name; 'top' and "
-		        "'kernels' list names",
-		        STR(r->topics.v[0]));
+		return fail_unknown(s, r, &p);
 	if (!p.found && request.section > 0)
 		return session_fail(s, ERR_FAILED,
 		        "peek: %zu names match '%.*s', and --table needs one; without --table, "

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The command "top": nodes by their own numbers.
+ * The command "top": nodes or lines by their own numbers.
  */
 #include "lib/options.h"
 
@@ -76,13 +76,36 @@ static bool write_top(struct session *s, const struct request *r, struct query *
 	        &to, &s->error);
 }
 
+/* True if -by source must rank the lines of call stacks: those of a trace are a grouping. */
+static bool wants_lines(const struct session *s, const struct opts *o)
+{
+	return o->by == BY_SOURCE && !s->model.traces.n && s->model.has_traces &&
+	       !session_has_snapshots(s);
+}
+
+/* Begins the query: of the nodes, or of the source lines. own: options for source lines. */
+static bool begin(struct session *s, const struct request *r, struct query *q, struct opts *own)
+{
+	if (!session_need_steps(s, q->o) || !session_seal(s))
+		return false;
+	if (!wants_lines(s, &r->opts))
+		return session_query(s, view_with(VIEW_PATHS), q);
+	*own = r->opts;
+	own->by = BY_NONE;
+	q->o = own;
+	if (!session_query(s, view_with(VIEW_TRACES), q))
+		return false;
+	q->tree = view_lines(q->m, q->tree, q->a);
+	return true;
+}
+
 bool run_top(struct session *s, const struct request *r, struct sink *out)
 {
 	struct query q = { .o = &r->opts };
 	enum metric_id m = M_NAME;
+	struct opts own;
 
-	if (!session_query(s, view_with(VIEW_PATHS), &q) || !find_metric(s, r, &m) ||
-	        !view_open(&q, &s->error))
+	if (!begin(s, r, &q, &own) || !find_metric(s, r, &m) || !view_open(&q, &s->error))
 		return false;
 	session_note_averages(s, &r->opts);
 	bool ok = write_top(s, r, &q, m, out);

@@ -93,6 +93,26 @@ static void note_unchanged(struct session *s, const struct what_if *w)
 		note_line(&s->notes, "note: nothing changes: the trace has no such work\n");
 }
 
+/* Adds notes about what a change of all communication does not separate, or cannot know. */
+static void note_communication(struct session *s, const struct what_if *w)
+{
+	const struct replay_change *c = NULL;
+
+	for (size_t i = 0; i < w->n_changes; i++)
+		if (w->changes[i].what == REPLAY_COMMUNICATION && w->changes[i].factor < 1)
+			c = &w->changes[i];
+	if (!c || !w->run.changed)
+		return;
+	note_line(&s->notes,
+	        "note: an upper bound: a communication kernel also waits for the other ranks, and "
+	        "%.*s shortens that wait too; 'why' with the files of all ranks separates them\n",
+	        STR(c->text));
+	if (!why_communication_is_waited_for(&w->x->depend, &s->query_arena))
+		note_line(&s->notes, "note: the file does not say which work waits for most of the "
+		                     "communication, so that work does not start earlier: the time "
+		                     "saved may be too small\n");
+}
+
 bool run_what_if(struct session *s, const struct request *r, struct sink *out)
 {
 	const struct opts *o = &r->opts;
@@ -125,6 +145,8 @@ bool run_what_if(struct session *s, const struct request *r, struct sink *out)
 	                : why_replay(&job, request.cause, &w.run, a, &s->error);
 	if (ok && named)
 		note_unchanged(s, &w);
+	if (ok && named)
+		note_communication(s, &w);
 	w.overlaps = ok && replay_overlaps(&x, &w.run);
 	return ok && what_if_write(&w, request.top, o, o->wide ? 0 : s->columns, &to, &s->error);
 }

@@ -616,7 +616,10 @@ static struct forest *forest_of(struct session *s, const struct view_ops *v, con
 		return NULL;
 	}
 	if (!s->model.traces.n) {
-		session_fail(s, ERR_FAILED, "-by %.*s needs a trace, but none is loaded", n, by);
+		session_fail(s, ERR_FAILED, "-by %.*s needs a trace, but none is loaded%s", n, by,
+		        o->by == BY_SOURCE && s->model.has_traces
+		                ? "; 'top -by source' ranks the lines of other profiles"
+		                : "");
 		return NULL;
 	}
 	return regrouped_forest(s, &how);

@@ -13,8 +13,6 @@ static enum node_flops look_up(const struct model *m, uint32_t node, struct aren
 	const struct op_row *row;
 	struct scratch own;
 
-	if (n->flags & NODE_ONNX)
-		return NODE_COUNTED;
 	scratch_open(&own, a->work);
 	row = flops_find_op(str_fmt(&own.a, "tensorflow::%.*s", STR(model_str(m, n->op))));
 	scratch_close(&own);
@@ -40,11 +38,14 @@ static enum node_flops count(const struct model *m, const struct graph_shapes *s
 	return f.lack ? NODE_LACKS_DATA : NODE_COUNTED;
 }
 
-/* True for an ONNX model: its other nodes are parameters and inputs. */
-static bool is_onnx(const struct model *m)
+#define NODE_COUNTS (NODE_ONNX | NODE_CALL)
+
+/* True for an ONNX model and an execution trace: only nodes with these flags have float operations.
+ */
+static bool marks_nodes(const struct model *m)
 {
 	for (uint32_t i = 0; i < m->nodes.n; i++)
-		if (m->nodes.v[i].flags & NODE_ONNX)
+		if (m->nodes.v[i].flags & NODE_COUNTS)
 			return true;
 	return false;
 }
@@ -59,16 +60,16 @@ struct graph_flops model_flops(const struct model *graph, int64_t batch, struct 
 		.state = ARENA_ARRAY(a, m->nodes.n, uint8_t),
 		.shapes = graph_shapes_find(m, batch, a) };
 	uint8_t *of_op = ARENA_ARRAY(a, m->strings.n, uint8_t); /* 1 + result of look_up */
-	bool of_onnx = is_onnx(m);
+	bool marked = marks_nodes(m);
 
 	for (uint32_t i = 0; i < m->nodes.n; i++) {
 		const struct node *n = &m->nodes.v[i];
-		bool onnx = n->flags & NODE_ONNX;
-		if (of_onnx && !onnx)
+		bool counts = n->flags & NODE_COUNTS;
+		if (marked && !counts)
 			continue;
-		if (!onnx && !of_op[n->op])
+		if (!counts && !of_op[n->op])
 			of_op[n->op] = (uint8_t)(1 + look_up(m, i, a));
-		to.state[i] = onnx ? NODE_COUNTED : of_op[n->op] - 1;
+		to.state[i] = counts ? NODE_COUNTED : of_op[n->op] - 1;
 		if (to.state[i] == NODE_LACKS_FORMULA && all.calls && all.calls[i])
 			to.state[i] = NODE_WITHOUT_FLOPS;
 		to.loops += to.state[i] == NODE_REPEATS;
@@ -76,7 +77,7 @@ struct graph_flops model_flops(const struct model *graph, int64_t batch, struct 
 			continue;
 		to.state[i] = (uint8_t)count(m, to.shapes, i, a, &to.v[i]);
 		*(to.state[i] == NODE_COUNTED ? &to.counted : &to.unknown) += 1;
-		to.onnx += onnx;
+		to.onnx += (n->flags & NODE_ONNX) != 0;
 	}
 	return to;
 }

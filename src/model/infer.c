@@ -187,7 +187,9 @@ static struct fact_shape stated(const struct graph_shapes *x, uint32_t node, int
 
 static struct str facts_of(const struct graph_shapes *x, uint32_t node)
 {
-	return model_str(x->m, x->m->nodes.v[node].facts);
+	const struct node *n = &x->m->nodes.v[node];
+
+	return n->flags & NODE_CALL ? STR_NONE : model_str(x->m, n->facts);
 }
 
 /* Returns the output slot that input i of a node reads. at: index into the inputs of the model. */

@@ -68,7 +68,7 @@ bool ingest_node(struct ingest *in, uint32_t name, uint32_t op);
 void ingest_input(struct ingest *in, int32_t index, uint32_t source_name, int32_t slot);
 void ingest_node_shape(struct ingest *in, uint32_t shape); /* determines its parameters */
 void ingest_output(struct ingest *in, int32_t slot, uint32_t shape);
-/* NODE_NHWC, NODE_TRANSPOSED, NODE_ONNX, NODE_LAYER, NODE_TYPE */
+/* NODE_NHWC, NODE_TRANSPOSED, NODE_ONNX, NODE_LAYER, NODE_CALL, NODE_TYPE */
 void ingest_flags(struct ingest *in, uint32_t flags);
 void ingest_window(struct ingest *in, uint32_t window, uint32_t stride);
 void ingest_facts(struct ingest *in, uint32_t facts); /* string id; described in node_facts.h */

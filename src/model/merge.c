@@ -88,8 +88,8 @@ static void add_edges(struct merge *g, uint32_t i)
 		map_shape(g, f->nodes.v[i].shape, &shape);
 		ingest_node_shape(g->in, shape);
 	}
-	ingest_flags(g->in,
-	        f->nodes.v[i].flags & (NODE_NHWC | NODE_TRANSPOSED | NODE_UNCOUNTED | NODE_TYPE));
+	ingest_flags(g->in, f->nodes.v[i].flags & (NODE_NHWC | NODE_TRANSPOSED | NODE_UNCOUNTED |
+	                                                  NODE_CALL | NODE_TYPE));
 	ingest_window(g->in, f->nodes.v[i].window, f->nodes.v[i].stride);
 	ingest_facts(g->in, map_string(g, f->nodes.v[i].facts));
 }

@@ -40,6 +40,7 @@ enum {
 	NODE_ONNX = 64,        /* an operator of an ONNX model, or a layer of a TensorRT engine */
 	NODE_UNCOUNTED = 128,  /* the float operations of the node are unknown */
 	NODE_LAYER = 256,      /* a layer of a TensorRT engine */
+	NODE_CALL = 512,       /* a call of an op that counts; facts is a list for flops_of_list */
 	NODE_TYPE = 0xff0000   /* the type of the inputs, as TensorFlow numbers types; 0: unknown */
 };
 #define NODE_TYPE_SHIFT 16
@@ -51,7 +52,8 @@ struct node {
 	uint32_t frame; /* innermost call-stack frame, or ID_NONE */
 	uint32_t types; /* type set id; set by sealing */
 	uint32_t shape; /* shape id, or ID_NONE */
-	uint32_t facts; /* string id of attributes for shape inference (node_facts.h), or ID_NONE */
+	uint32_t facts; /* string id of attributes for shape inference (node_facts.h), or of a call
+	                   (NODE_CALL); or ID_NONE */
 	uint32_t flags;
 	uint32_t window;   /* product of the attribute ksize or kernel_shape, or the attribute N;
 	                      for a layer, the length of the sums of its products; 0: none */

@@ -95,6 +95,8 @@ struct str model_node_call(
 	bool onnx = n->flags & NODE_ONNX;
 	struct str values = S("");
 
+	if (n->flags & NODE_CALL)
+		return model_str(m, n->facts);
 	if (out.known)
 		put_shape(&output, &out);
 	if (!onnx)

@@ -8,7 +8,6 @@
 #include "base/fmt.h"
 #include "view/view.h"
 
-#define SUFFIX       S(" (gradient)")
 #define NO_STACK     S("(no call stack)")
 #define FUNCTION_MAX 20 /* longer names are truncated */
 #define FUNCTION_CUT 17
@@ -52,7 +51,7 @@ static struct str trace_name(struct code_lines *l, const struct frame *f, bool g
 	if (!whole)
 		sb_put(b, S("..."));
 	if (gradient)
-		sb_put(b, SUFFIX);
+		sb_put(b, GRADIENT_SUFFIX);
 	return sb_str(b);
 }
 

@@ -8,9 +8,10 @@
 #include "view/peek.h"
 
 #include "base/sort.h"
+#include "trace/pass/ops.h"
 
-const char *const peek_kinds[PEEK_KINDS] = { "op", "module", "kernel", "node", "scope", "type",
-	"line" };
+const char *const peek_kinds[PEEK_KINDS] = { "op", "module", "kernel", "call", "node", "scope",
+	"type", "line" };
 
 #define NO_CALLER "(outermost)"
 
@@ -65,9 +66,11 @@ static enum peek_kind kind_of(const struct peeking *x, uint32_t node, struct str
 		return node == ID_NONE ? PEEK_SCOPE : PEEK_NODE;
 	if (is_kernel(x, node))
 		return PEEK_KERNEL;
-	return str_starts(name, S("nn.Module: ")) ? PEEK_MODULE
-	       : node == ID_NONE                  ? PEEK_SCOPE
-	                                          : PEEK_OP;
+	if (node == ID_NONE)
+		return str_starts(name, S("nn.Module: ")) ? PEEK_MODULE : PEEK_SCOPE;
+	return str_eq(model_str(x->m, x->m->nodes.v[node].op), S(OPS_CALL)) ? PEEK_CALL
+	       : str_starts(name, S("nn.Module: "))                         ? PEEK_MODULE
+	                                                                    : PEEK_OP;
 }
 
 static void open_tree(struct peek_tree *p, const struct tree *t, struct arena *a)
@@ -280,6 +283,34 @@ static bool match_names(struct peeking *x, struct str text, struct err *e)
 	return ok;
 }
 
+/* Adds the names of a tree to the numbers of names by kind. */
+static void count_tree(struct peeking *x, const struct peek_tree *p)
+{
+	bool *counted = ARENA_ARRAY(x->a, p->names.n, bool);
+
+	for (uint32_t i = 1; i < p->t->n; i++) {
+		x->out->searched[p->kind[i]] += !counted[p->name[i]];
+		counted[p->name[i]] = true;
+	}
+}
+
+/* Counts the names that were compared. */
+static void count_names(struct peeking *x)
+{
+	bool *counted = ARENA_ARRAY(x->a, x->m->strings.n, bool);
+
+	count_tree(x, &x->scopes);
+	for (uint32_t node = 0; node < x->m->nodes.n && !x->m->parallel_times; node++) {
+		uint32_t op = x->m->nodes.v[node].op;
+		if (op == ID_NONE)
+			continue;
+		x->out->searched[PEEK_TYPE] += !counted[op];
+		counted[op] = true;
+	}
+	if (x->lines.t)
+		count_tree(x, &x->lines);
+}
+
 /* ---- lists ---- */
 
 static struct peek_rows *list(struct peeking *x, enum peek_list which)
@@ -344,27 +375,10 @@ static void mark_type(struct peeking *x)
 			x->inside[node] = ITSELF;
 }
 
-/* Returns the entry of the line that a node comes from: the innermost frame with a source file,
- * otherwise the innermost frame. ID_NONE: the node has no call stack. */
-static uint32_t line_of(const struct peeking *x, uint32_t node)
-{
-	const struct tree *t = x->lines.t;
-	uint32_t first = t ? t->entry_of[node] : ID_NONE;
-
-	if (first == ID_NONE || x->m->nodes.v[node].frame == ID_NONE)
-		return ID_NONE;
-	for (uint32_t i = first; i; i = t->parent[i]) {
-		struct frame f = model_frame(x->m, t->frame[i]);
-		if (frame_is_placed(x->m, &f))
-			return i;
-	}
-	return first;
-}
-
 /* Adds a node of the subject to its line. Counts only the runs of the subject itself. */
 static void add_to_line(struct peeking *x, uint32_t node)
 {
-	uint32_t line = line_of(x, node);
+	uint32_t line = x->lines.t ? view_line_of(x->m, x->lines.t, node) : ID_NONE;
 
 	if (line == ID_NONE)
 		return;
@@ -373,6 +387,21 @@ static void add_to_line(struct peeking *x, uint32_t node)
 	tally_add(&r->total, &t);
 	if (x->inside[node] == ITSELF)
 		tally_add(&r->own, &t);
+}
+
+/* Adds a driver call of a line to the op around it, of whose time it is a part. */
+static void add_call(struct peeking *x, uint32_t node)
+{
+	uint32_t up = x->scopes.t->parent[x->entry_of[node]];
+	struct tally t = x->scope->tallies[node];
+
+	t.v[V_RUNS] = 0;
+	if (up)
+		tally_add(&row_of(x, list(x, PEEK_OPS),
+		                  intern_str(&x->scopes.names, x->scopes.name[up]),
+		                  x->scopes.kind[up])
+		                   ->total,
+		        &t);
 }
 
 /* Adds a node of the subject to the lists of kernels, lines and ops. */
@@ -386,6 +415,8 @@ static void add_member(struct peeking *x, uint32_t node)
 	struct str name = intern_str(&x->scopes.names, x->scopes.name[entry]);
 	if (x->scopes.kind[entry] == PEEK_KERNEL)
 		add_node(x, list(x, PEEK_KERNEL_LIST), name, PEEK_KERNEL, node);
+	else if (kind == PEEK_LINE && x->scopes.kind[entry] == PEEK_CALL)
+		add_call(x, node);
 	else if (kind == PEEK_LINE || kind == PEEK_TYPE)
 		add_node(x, list(x, PEEK_OPS), name, x->scopes.kind[entry], node);
 	if (kind != PEEK_LINE)
@@ -423,6 +454,16 @@ static void add_edges(struct peeking *x)
 
 /* ---- steps ---- */
 
+/* True if the runs of a node count as runs of the subject. The driver calls of a line are parts of
+ * its ops. */
+static bool counts_runs(const struct peeking *x, uint32_t node)
+{
+	uint32_t entry = x->entry_of[node];
+
+	return subject(x)->kind != PEEK_LINE || entry == ID_NONE ||
+	       x->scopes.kind[entry] != PEEK_CALL;
+}
+
 static void add_step(struct peeking *x, const struct step *s)
 {
 	struct peek_step made = { .id = s->id, .worker = s->worker };
@@ -432,7 +473,7 @@ static void add_step(struct peeking *x, const struct step *s)
 		enum inside in = (enum inside)x->inside[s->cell_node[c]];
 		if (in != OUTSIDE)
 			step_tally(s, c, ticks, &made.total);
-		if (in == ITSELF)
+		if (in == ITSELF && counts_runs(x, s->cell_node[c]))
 			made.runs = num_sum(made.runs, s->cell_runs[c]);
 	}
 	VEC_PUSH(x->a, &x->out->steps, made);
@@ -459,7 +500,7 @@ static void add_runs(struct peeking *x)
 
 	*runs = 0;
 	for (uint32_t node = 0; node < x->m->nodes.n; node++)
-		if (x->inside[node] == ITSELF)
+		if (x->inside[node] == ITSELF && counts_runs(x, node))
 			*runs = num_sum(*runs, x->scope->tallies[node].v[V_RUNS]);
 }
 
@@ -510,6 +551,8 @@ bool peek_find(const struct query *scope, const struct query *code, struct str t
 	if (!match_names(&x, text, e))
 		return false;
 	sort_rows(&x, &out->names);
+	if (!out->names.v.n)
+		count_names(&x);
 	if (out->names.v.n == 1)
 		look_around(&x);
 	return true;

@@ -14,6 +14,7 @@ enum peek_kind {
 	PEEK_OP,
 	PEEK_MODULE,
 	PEEK_KERNEL,
+	PEEK_CALL,
 	PEEK_NODE,
 	PEEK_SCOPE,
 	PEEK_TYPE,
@@ -57,6 +58,7 @@ enum peek_list {
 struct peek {
 	const struct query *scope, *code; /* code->tree is NULL if there are no call stacks */
 	struct peek_rows names;           /* all matching names, largest first */
+	uint32_t searched[PEEK_KINDS];    /* if no name matches: numbers of names */
 	struct tally all;                 /* sum of all numbers */
 	/* Valid if exactly one name matches, or a name is the given text. */
 	bool found;

@@ -59,7 +59,16 @@ uint32_t *tree_order_links(struct tree *t, const struct tree_nodes *from, const 
 /* Computes t->member0 and t->members from t->entry_of. */
 void tree_members(struct tree *t, const struct model *m, struct arena *a);
 
-#define ROOT_NAME S("_TFProfRoot")
+#define ROOT_NAME       S("_TFProfRoot")
+#define GRADIENT_SUFFIX S(" (gradient)") /* of entries of the view code */
+
+/* Returns the entry of the line that a node comes from, in the tree of the view code: the innermost
+ * frame with a source file, otherwise the innermost frame. ID_NONE: the node has no call stack. */
+uint32_t view_line_of(const struct model *m, const struct tree *code, uint32_t node);
+
+/* Makes a tree of the kind of code without call paths, in a: one entry for each source line, with
+ * the nodes that the line created and their gradients. */
+struct tree *view_lines(const struct model *m, const struct tree *code, struct arena *a);
 
 /* The accounted structure: entries that count or lead to entries that count, in pre-order, with
  * their totals. Entry 0 is the root. Lives in the query's arena. */

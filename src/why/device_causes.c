@@ -142,9 +142,8 @@ void why_find_host_copies(const struct why_scene *s, struct why_change *out)
 
 /* True if the file shows a successor for at least half of the communication time: through an event,
  * later work on the same stream, or, if calls count, a blocking call. */
-static bool is_waited_for(const struct why_scene *s, bool calls, struct arena *a)
+static bool is_waited_for(const struct depend *d, bool calls, struct arena *a)
 {
-	const struct depend *d = s->d;
 	bool *known = ARENA_ARRAY(a, d->nodes.n, bool);
 	int64_t all = 0, without = 0;
 
@@ -168,14 +167,19 @@ static bool is_waited_for(const struct why_scene *s, bool calls, struct arena *a
 
 bool why_streams_wait(const struct why_scene *s, struct arena *a)
 {
-	return is_waited_for(s, false, a);
+	return is_waited_for(s->d, false, a);
+}
+
+bool why_communication_is_waited_for(const struct depend *d, struct arena *a)
+{
+	return is_waited_for(d, true, a);
 }
 
 /* Removes the transfer. If not all members of a collective are loaded, its waits for late members
  * cannot be separated and are removed too. */
 void why_find_exposed_communication(const struct why_scene *s, struct why_change *out)
 {
-	if (!is_waited_for(s, true, out->a)) {
+	if (!why_communication_is_waited_for(s->d, out->a)) {
 		int64_t exposed = mean_partition(s, out->a).communication;
 		if ((double)exposed > (double)s->x->recorded.after * WHY_LEAST_SHARE)
 			out->reason = str_fmt(out->a,

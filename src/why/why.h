@@ -172,6 +172,9 @@ struct str why_gap_of(const struct why *w, enum why_id id);
 /* Examines the chosen steps of the replays of a job. The result lives in a. */
 void why_find(const struct rank_group *job, struct why *out, struct arena *a);
 
+/* True if the file shows which work waits for at least half of the communication time. */
+bool why_communication_is_waited_for(const struct depend *d, struct arena *a);
+
 /* Replays a job of one trace with one cause removed. Fails if the cause cannot be judged. */
 bool why_replay(const struct rank_group *job, enum why_id id, struct replay_run *out,
         struct arena *a, struct err *e);

@@ -237,6 +237,7 @@ def float_operations(x):
     shown = sum(r['flops'] if r['stated_flops'] is None else r['stated_flops'] for r in flops['ops'])
     if not x.is_trace:  # an op log has numbers for some operations only
         shown = flops.get('stated_flops', flops['flops'])
+    shown += flops.get('not_run_flops', 0)
     near(scope * flops['steps'], shown, 2 * flops['steps'] * len(flops['ops']), 'float operations of %d steps' % flops['steps'])
     near(number(x.tables['summary']['float_ops']), scope, 1, 'float operations in summary')
 

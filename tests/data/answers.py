@@ -31,6 +31,24 @@ def test_top(t):
             t.check(few['nodes'] == doc['nodes'][:3] and few['row_count'] == doc['row_count'] and few['rows'] == few['nodes'], '%s %s: -n' % (name, metric))
 
 
+def test_top_lines(t):
+    """-by source ranks the lines of a profile with call stacks: the own numbers of code, of a line and its gradients in one row."""
+    judge = validators()
+    path = os.path.join(ROOT, 'testdata', 'example', 'profile_100')
+    for metric in ('micros', 'bytes'):
+        doc = json.loads(t.run(['top', path, '-by', 'source', '-order_by', metric, '-n', '0', '-output', 'json']))
+        bad = judge['top.json'](doc) if judge else []
+        t.check(not bad, 'top -by source: %s' % bad[:3])
+        want, own = {}, 'own_' + metric
+        for r in t.rows(['code', path, '-select', metric, '-max_depth', '100']):
+            line = '%s:%s:%s' % (os.path.basename(r['file'] or ''), r['line'], r['function'])
+            want[line] = want.get(line, 0) + (r[own] or 0)
+        found = {r['path']: r[own] for r in doc['nodes'] if r['path'] != '(no source)'}
+        t.check(found == {k: v for k, v in want.items() if v} and len(found) > 3, '%s: %s, not %s' % (metric, found, want))
+        t.check([r[own] for r in doc['nodes']] == sorted((r[own] for r in doc['nodes']), reverse=True), '%s: the order' % metric)
+    t.run(['op', path, '-by', 'source'], 1)
+
+
 def test_summary(t):
     """Numbers equal those of the views; documents match their schema."""
     judge = validators()
@@ -96,7 +114,8 @@ def test_peek_trace(t):
     with tempfile.TemporaryDirectory(prefix='tfprof-data-') as home:
         path = os.path.join(home, 'a.pt.trace.json')
         peek_trace(path)
-        docs = {n: json.loads(t.run(['peek', n, path, '-output', 'json'])) for n in ('aten::mm', 'gemm_a', 'model.py:9:forward', 'aten')}
+        docs = {n: json.loads(t.run(['peek', n, path, '-output', 'json'])) for n in ('aten::mm', 'gemm_a', 'model.py:9:forward', 'aten',
+                                                                                         'cudaLaunchKernel')}
         one = json.loads(t.run(['peek', 'aten::mm', path, '-step', '4', '-output', 'json']))
         table = json.loads(t.run(['peek', 'aten::mm', path, '--table=kernels', '-output', 'json']))
         swapped = t.run(['peek', path, 'aten::mm', '-output', 'json'])
@@ -109,7 +128,7 @@ def test_peek_trace(t):
     # 45 us on the device; on the host 38 + 9 us without the calls inside, which belong to the op around.
     t.check(by_name(mm['names'], 'kind', *times) == {'aten::mm': ('op', 45, 47, 3)}, 'the subject: %s' % mm['names'])
     t.check(by_name(mm['callers'], *times) == {'aten::outer': (45, 47, 2)}, 'callers: %s' % mm['callers'])
-    t.check(by_name(mm['callees'], *times) == {'aten::mm': (10, 20, 1)}, 'callees: %s' % mm['callees'])
+    t.check(by_name(mm['callees'], *times) == {'aten::mm': (10, 20, 1), 'cudaLaunchKernel': (0, 2, 2)}, 'callees: %s' % mm['callees'])
     t.check(by_name(mm['kernels'], *times) == {'gemm_a': (35, 0, 2), 'gemm_b': (10, 0, 1)}, 'kernels: %s' % mm['kernels'])
     t.check(by_name(mm['lines'], *times) == {'train.py:7:step': (40, 38, 2), 'model.py:9:forward': (5, 9, 1)}, 'lines: %s' % mm['lines'])
     t.check([(s['step'], s['accelerator_micros'], s['self_micros'], s['runs']) for s in mm['steps']] == [(3, 45, 47, 3), (4, 45, 47, 3)],
@@ -122,6 +141,13 @@ def test_peek_trace(t):
     t.check(by_name(gemm['lines'], *times) == {'train.py:7:step': (30, 0, 1), 'model.py:9:forward': (5, 0, 1)}, 'its lines: %s' % gemm['lines'])
     line = docs['model.py:9:forward']
     t.check(by_name(line['ops'], *times) == {'aten::mm': (0, 9, 1)} and by_name(line['kernels'], *times) == {'gemm_a': (5, 0, 1)}, 'a line: %s' % line)
+    t.check([r['runs'] for r in line['names'] + line['steps']] == [2, 2, 2], 'runs of a line, without driver calls: %s' % line)
+    call = docs['cudaLaunchKernel']
+    t.check(by_name(call['names'], 'kind', *times) == {'cudaLaunchKernel': ('call', 0, 3, 3)}, 'a driver call: %s' % call['names'])
+    t.check(by_name(call['callers'], 'self_micros', 'runs') == {'aten::mm': (3, 3)}, 'its callers: %s' % call['callers'])
+    t.check(by_name(call['lines'], 'self_micros', 'runs') == {'train.py:7:step': (2, 2), 'model.py:9:forward': (1, 1)},
+            'its lines: %s' % call['lines'])
+    t.check([(s['step'], s['self_micros'], s['runs']) for s in call['steps']] == [(3, 3, 3), (4, 3, 3)], 'its steps: %s' % call['steps'])
     t.check(by_name(line['callers'], 'accelerator_micros') == {'train.py:7:step': (5,)}, 'above a line: %s' % line['callers'])
     t.check([r['name'] for r in docs['aten']['names']] == ['aten::outer', 'aten::mm'] and not docs['aten']['steps'] and 'name' not in docs['aten'],
             'several names: %s' % docs['aten'])

@@ -23,7 +23,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'models'))
 import notebook
 import spreadsheet
-from answers import test_peek_nodes, test_peek_trace, test_summary, test_top  # noqa: F401
+from answers import test_peek_nodes, test_peek_trace, test_summary, test_top, test_top_lines  # noqa: F401
 from rig import ALL, ROOT, VIEWS, Count, number, parse, recorded, split_md
 from schemas import SCHEMAS, validators
 from wire import num, sub, varint

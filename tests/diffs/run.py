@@ -313,6 +313,21 @@ def write_nodes(name, nodes):
     return ','.join(files)
 
 
+def one_side():
+    """Limits that are not changes can be judged on one side, with the results that the same file on both sides has."""
+    a = write_steps('alone', [100, 101, 99, 100])
+    for rule in ('total.micros<1us', 'total.micros<90ms', 'scope:loss/.*.micros<30%', 'scope:loss/.*.micros<99.9%', 'step_time<1us'):
+        both, _ = diff(a, a, '--gate', rule, '-output', 'json', status=int(rule.endswith(('<1us', '<30%'))))
+        out, err = diff(a, '--gate', rule, '-output', 'json', status=int(rule.endswith(('<1us', '<30%'))))
+        one, two = json.loads(out), json.loads(both)
+        check([g['result'] for g in one['gates']] == [g['result'] for g in two['gates']], rule, one['gates'], two['gates'])
+        check('->' not in err and 'gate %s %s' % (rule, one['gates'][0]['result']) in err and not one['rows'], err)
+    out, err = diff(a, '--gate', 'total.micros<90ms')
+    check(not out and err.startswith('gate total.micros<90ms holds: '), out, err)
+    diff(a, '--gate', 'total.micros<+5%', status=2)
+    diff(a, status=2)
+
+
 def gate_errors():
     """Of 1,000 simulated pairs with a change of 0, 5, 10 and 40 percent and outliers, a gate passes at most 5 percent of those
     that break the limit, and fails at most 5 percent of those that keep it; and with many steps it decides most pairs.
@@ -510,7 +525,7 @@ def main():
     ARGS = p.parse_args()
     ARGS.program = os.path.abspath(ARGS.program)
     with tempfile.TemporaryDirectory() as FOLDER:
-        for f in (pairs, gates, gate_errors, significance, missing_steps, noise, steps, reports, timeline, schema, many):
+        for f in (pairs, gates, one_side, gate_errors, significance, missing_steps, noise, steps, reports, timeline, schema, many):
             if ARGS.filter in f.__name__:
                 f()
     print('\n'.join(failed + skipped))

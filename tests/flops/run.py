@@ -275,6 +275,21 @@ def test_coverage_by_copies():
             assert ('time, all of it copies and other work without float operations' in found) == only, found
 
 
+def test_execution_trace():
+    """A PyTorch execution trace without the trace of the run has the same float operations and bytes, and the reasons of the rest."""
+    path = os.path.join(TESTDATA, 'traces', 'calls.json')
+    found = document('flops', path)
+    rows = document('op', path, '-select', 'float_ops')
+    cases.equal((found['flops'], found['bytes'], found['uncounted']), (rows['total']['float_ops'], 4 * (5 + 2 * 4 + 4 * 5 + 2 * 5) + 4 * (4 + 2 * 3 + 3 * 4 + 2 * 4), []), 'sums')
+    assert '1 of 80 = 2 * 1 * 2 * 5 * 4' in text('flops', path, '--explain=aten::addmm')
+    with tempfile.NamedTemporaryFile('w', suffix='.json') as f:
+        f.write(open(path).read().replace('"aten::addmm"', '"aten::convolution"'))
+        f.flush()
+        found = document('flops', f.name)
+        assert found['flops'] == 0, found
+        assert ('aten::convolution', 'no shape in the file') in {(u['op'], u['reason']) for u in found['uncounted']}, found['uncounted']
+
+
 def test_roofline_of_an_engine():
     """Layers of TensorRT with times: bytes of the tensors whose types the file states, and MFU at a given peak."""
     paths = [os.path.join(TESTDATA, 'traces', 'tensorrt_%s.json' % n) for n in ('layers', 'times')]
@@ -284,6 +299,32 @@ def test_roofline_of_an_engine():
     cases.equal(row['roof_ns'], 4 * (512 + 10), 'roof of the product')
     mfu = document('flops', *paths, '--peak-flops=1T', '--partial')['mfu']
     assert abs(mfu - 2 * 512 * 10 / 1e12 / 155e-6) < 1e-6, mfu
+
+
+def run_metadata(**runs):
+    """Returns run metadata as text, with this number of executions of each node, 5 us each."""
+    return 'step_stats { dev_stats { device: "/cpu:0" %s } }' % ' '.join(
+        'node_stats { node_name: "%s" all_start_micros: %d op_end_rel_micros: 5 all_end_rel_micros: 5 }' % (n, 100 + 10 * i)
+        for n, times in runs.items() for i in range(times))
+
+
+def test_executions():
+    """A step has the float operations of each execution. Those of nodes that it does not execute are stated apart."""
+    nodes = node('x', 'Placeholder', shape=shape(3, 5)), node('a', 'Neg', ['x']), node('b', 'Square', ['x']), node('c', 'Tanh', ['x'])
+    with tempfile.TemporaryDirectory() as d:
+        paths = os.path.join(d, 'graph.pbtxt'), os.path.join(d, 'run_meta.pbtxt')
+        open(paths[0], 'w').write(''.join(nodes))
+        open(paths[1], 'w').write(run_metadata(a=3))
+        found = document('flops', *paths)
+        cases.equal((found['flops'], found['not_run_flops'], [(r['op'], r['calls'], r['flops']) for r in found['ops']]),
+                    (45, 15, [('Neg', 3, 45)]), 'executions')
+        assert 'Not included: 15 of 1 node without an execution in the steps' in text('flops', *paths), text('flops', *paths)
+        found = document('flops', paths[0])
+        assert found['flops'] == 30 and 'not_run_flops' not in found, found
+        body = function('body', 'a', {'r': 'n:y:0'}, node('n', 'Neg', ['a']))
+        open(paths[0], 'w').write(node('x', 'Placeholder', shape=shape(3, 5)) + node('p', 'PartitionedCall', ['x'], f=calls('body')) + library(body))
+        open(paths[1], 'w').write(run_metadata(p=2))
+        cases.equal(document('flops', *paths)['flops'], 30, 'the nodes of a function run as often as the node that calls it')
 
 
 def test_types_of_a_graph():

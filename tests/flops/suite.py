@@ -5,5 +5,6 @@ from step import Step
 STEPS = [
     Step('flops', 'quick covered', 'tests/flops/run.py --program {program}', seconds=3),
     Step('flops-hostile', 'quick', 'tests/flops/hostile_run.py --bin {bin}', seconds=5),
+    Step('flops-golden', 'real', 'tests/flops/golden_run.py --program {program} --realdata {realdata} --modern={modern}'),
     Step('flops-coverage', 'real', 'tests/flops/coverage.py --program {program} {realdata}', seconds=60),
 ]

@@ -58,7 +58,6 @@ ELSEWHERE = {'convert/no_folder': 'below a file, Windows reports a missing folde
              'input/bare_standard_input': 'named pipes of Unix',
              'input/line_break_in_name': 'names that Windows does not allow',
              'script/no_memory': 'pipes to sh',
-             'spool/timeline': "C++ names as LLVM prints them, with '>>' for '> >'",
              'workers/names': 'names that Windows does not allow'}
 
 
@@ -119,7 +118,7 @@ def wheels(t):
                 if name != info + 'RECORD':
                     found = base64.urlsafe_b64encode(hashlib.sha256(z.read(name)).digest()).rstrip(b'=').decode()
                     assert digest == 'sha256=' + found and int(size) == z.getinfo(name).file_size, name
-        inside = {'LICENSE', 'd3', 'pcre2', 'protobuf-c', 'snappy', 'sqlite3', 'zlib', 'zig', 'libc++'}
+        inside = {'LICENSE', 'd3', 'libiberty', 'pcre2', 'protobuf-c', 'snappy', 'sqlite3', 'zlib', 'zig', 'libc++'}
         inside |= {'mingw-w64'} if target.endswith('windows') else set()
         missing = {n for n in inside if info + 'licenses/' + n not in names}
         assert not missing and not any('cupti' in n for n in names), (missing, names)

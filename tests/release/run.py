@@ -127,7 +127,9 @@ def complete():
     assert {'ziglang', 'zlib'} <= {x['uri'].split('/')[-1].split('@')[0] for x in inputs}, inputs
     with tarfile.open(os.path.join(out, sdist)) as tar:
         names = set(tar.getnames())
-        assert b'\nProject-URL: Source, %s\n' % PROJECT.encode() in tar.extractfile(name + '/PKG-INFO').read()
+        about = tar.extractfile(name + '/PKG-INFO').read().decode()
+    assert '\nProject-URL: Source, %s\n' % PROJECT in about, about
+    assert '](%s/blob/v%s/docs/' % (PROJECT, version()) in about and '](../' not in about, about
     assert {name + n for n in ('/PKG-INFO', '/pyproject.toml', '/generated/web-1.c', '/Makefile')} <= names, names
     with tarfile.open(os.path.join(out, name + '.tar.gz')) as tar:
         names = set(tar.getnames())
@@ -275,11 +277,41 @@ def wrong_versions():
     assert 'has no date' in run('tools/release.sh', version(), ok=(1,))
 
 
+def missing_programs():
+    """Before anything is built, a release names the packages of Debian whose programs are missing. --help prints the usage."""
+    prepare()
+    assert '--without' in run('tools/release.sh', '--help') and not os.path.exists(os.path.join(CLONE, 'build/dist'))
+    gone = {'tclsh', 'qemu-aarch64-static', 'wine', 'dh', 'lintian'}
+    os.mkdir('bin')
+    for folder in os.environ['PATH'].split(':'):
+        for name in set(os.listdir(folder) if os.path.isdir(folder) else []) - gone - set(os.listdir('bin')):
+            os.symlink(os.path.join(folder, name), 'bin/' + name)
+    path = os.environ['PATH']
+    os.environ['PATH'] = os.path.abspath('bin')
+    try:
+        said = run('tools/release.sh', version(), ok=(1,))
+    finally:
+        os.environ['PATH'] = path
+    start, _, packages = said.partition('programs are missing: install the packages ')
+    assert start == 'tools/release.sh: ' and {'tcl', 'qemu-user-static', 'wine', 'debhelper', 'lintian'} <= set(packages.split()), said
+
+
+ACTIONLINT = 'github.com/rhysd/actionlint/cmd/actionlint@v1.7.12'
+
+
 def workflow():
-    """actionlint accepts the workflow that publishes a release."""
-    if not shutil.which('actionlint'):
-        raise Skip('actionlint is missing')
-    p = subprocess.run(['actionlint', os.path.join(ROOT, '.github/workflows/release.yml')], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    """actionlint accepts the workflow that publishes a release. If it is not installed, go builds it once."""
+    tool = shutil.which('actionlint')
+    if not tool:
+        folder = os.path.join(ROOT, 'build', 'actionlint')
+        tool = os.path.join(folder, 'actionlint')
+        if not shutil.which('go'):
+            raise Skip('actionlint and go are missing')
+        env = dict(os.environ, GOBIN=folder, GOFLAGS='-mod=mod')
+        p = os.path.exists(tool) or subprocess.run(['go', 'install', ACTIONLINT], env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if not os.path.exists(tool):
+            raise Skip('actionlint cannot be built: ' + p.stdout.decode('utf-8', 'replace').strip().split('\n')[-1])
+    p = subprocess.run([tool, os.path.join(ROOT, '.github/workflows/release.yml')], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     assert p.returncode == 0, p.stdout.decode()
 
 
@@ -288,7 +320,8 @@ if __name__ == '__main__':
     p.add_argument('--without', default=BUILT, metavar='PART,...')
     p.add_argument('names', nargs='*')
     ARGS = p.parse_args()
-    everything = (workflow, image, image_tools, conda_recipe, homebrew_formula, wrong_versions, complete, removed_function, unrecorded_function)
+    everything = (workflow, image, image_tools, conda_recipe, homebrew_formula, wrong_versions, missing_programs, complete, removed_function,
+                  unrecorded_function)
     chosen = [c for c in everything if c.__name__ in ARGS.names or not ARGS.names]
     status = cases.run(chosen)
     for folder in (CLONE, os.path.dirname(AGAIN)):

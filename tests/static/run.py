@@ -24,6 +24,7 @@ COMMANDS = [['scope', '-max_depth', '20'], ['op', '-select', 'micros,bytes,occur
 # Bytes. Most of the program is needed: in KiB, tfprof itself 1,900, C library 1,050, SQLite 1,000, PCRE2 530, libm 290, ncurses and
 # libtinfo 230, libevent 160, unwind tables 610. Exceptions of snappy and libstdc++ need the unwind tables.
 LARGEST = 7 << 20
+CXX_NAMES = ['view/cxx_names', 'spool/timeline']  # golden cases with mangled names
 RECORDED = 150  # recorded answers of the original that are compared, drawn with a fixed seed
 MACHINES = {b'\x3e\0': 'x86_64', b'\xb7\0': 'aarch64'}  # e_machine of ELF files
 
@@ -102,6 +103,13 @@ def recorded(t):
     assert last == '%d passed, 0 failed, 0 skipped' % RECORDED, p.stdout.decode()[-3000:]
 
 
+def cxx_names(t):
+    """Names of C++ functions are equal to those of the shared program."""
+    p = subprocess.run([sys.executable, '-B', os.path.join(ROOT, 'tests/cli/run.py'), '--program', t.static, '--exec-prefix', ' '.join(t.start[:-1]),
+                        *CXX_NAMES], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+    assert p.stdout == b'%d passed, 0 failed, 0 skipped\n' % len(CXX_NAMES), p.stdout.decode()[-3000:]
+
+
 if __name__ == '__main__':
     p = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     p.add_argument('--program', default=os.path.join(ROOT, 'build/check/tfprof'))
@@ -114,4 +122,4 @@ if __name__ == '__main__':
         if not a.start[0]:
             print('skipped: qemu-user-static is missing\n0 passed, 0 failed, 1 skipped')
             sys.exit(0)
-    sys.exit(cases.run([alone, answers, empty_root, libraries, page, recorded], a))
+    sys.exit(cases.run([alone, answers, empty_root, libraries, page, cxx_names, recorded], a))

@@ -591,7 +591,7 @@ def utilization():
     d = json.loads(program('flops', write(trace), '-output', 'json', '--peak-flops=100T')[0])
     steps = {r['step']: r['duration_ns'] for r in json.loads(program('steps', write(trace), '-output', 'json')[0])['steps']}
     equal([(r['step'], r['duration_ns']) for r in d['by_step']], sorted(steps.items()))
-    equal([r['mfu'] for r in d['by_step']], [round(100 * r['product_flops'] / 100e12 / (r['duration_ns'] * 1e-9), 2) for r in d['by_step']])
+    equal([r['mfu'] for r in d['by_step']], [round(r['product_flops'] / 100e12 / (r['duration_ns'] * 1e-9), 4) for r in d['by_step']])
     equal((sum(r['product_flops'] for r in d['by_step']), d['by_phase']), (2 * 10 ** 9, []))
     h100 = {'deviceProperties': [{'id': 0, 'name': 'NVIDIA H100 80GB HBM3'}]}
     equal(found(kineto.trace(events, **h100)), ('H100 SXM', round(2e9 / 989.5e12 / (wall * 1e-9), 6)))
@@ -610,7 +610,7 @@ def utilization_of_ranks():
     alone = [json.loads(program('flops', f, '-output', 'json', '--peak-flops=100T')[0]) for f in files]
     d = json.loads(program('flops', *files, '-output', 'json', '--peak-flops=100T')[0])
     equal([r['flops'] for r in d['ranks']], [a['flops'] for a in alone])
-    equal([r['mfu'] for r in d['ranks']], [round(100 * a['mfu'], 2) for a in alone])
+    equal([r['mfu'] for r in d['ranks']], [round(a['mfu'], 4) for a in alone])
     equal((d['mean_mfu'], d['worst_mfu'], d['worst']), (round(sum(a['mfu'] for a in alone) / 3, 6), alone[0]['mfu'], d['ranks'][0]['worker']))
     assert 'No MFU' in program('flops', *files)[0]
 

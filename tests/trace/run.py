@@ -125,6 +125,30 @@ def runs_are_steps():
     assert 'jit(f)/mul' in out, out
 
 
+def runs_are_joined():
+    """If equal numbers name different programs on two devices, runs are joined by their programs, where all of them agree."""
+    def device(index, programs):
+        p, first = tpu(index), 4 - len(programs)
+        m = op(p, 'f.1', 'jit(f)/mul:', 1)
+        p.line(2, 'XLA Modules', [(p.meta('jit_' + name), 10**7 * (first + i), (90 + index) * 10**5, {'run_id': 1 + i}) for i, name in enumerate(programs)])
+        p.line(3, 'XLA Ops', [(m, 10**7 * (first + i), (5 + index) * 10**6) for i in range(len(programs))])
+        return p
+    for programs, busy in (('gff', [5000, 11000, 11000, 11000]), ('ggg', 4 * [11000]), ('agf', 4 * [11000])):
+        write(space(device(0, 'agff'), device(1, programs)))
+        out, notes = program('steps', 'a.xplane.pb', '-output', 'json')
+        equal([(r['step'], r['busy_ns']) for r in json.loads(out)['steps']], list(enumerate(busy, 1)))
+        equal('1 device numbers its runs of programs differently from /device:TPU:0' in notes, programs == 'gff')
+    write(space(device(0, 'agff'), device(1, 'agf')))
+    out, _ = program('steps', 'a.xplane.pb')
+    assert '3 of 4 steps begin' not in out, out
+    p = tpu()
+    m, f = op(p, 'f.1', 'jit(f)/mul:', 1), p.meta('jit_f')
+    p.line(2, 'XLA Modules', [(f, 10**7 * i, 15 * 10**6, {'run_id': 1 + i}) for i in range(3)])
+    p.line(3, 'XLA Ops', [(m, 10**7 * i, 10**6) for i in range(3)])
+    write(space(p))
+    assert '2 of 3 steps begin before an earlier step ends' in program('steps', 'a.xplane.pb')[0]
+
+
 def marks_are_steps():
     """Annotations with a step number are the steps. Later work on any thread belongs to the last step before it."""
     p = Plane('/host:CPU')
@@ -518,7 +542,7 @@ def damaged_names():
         assert '1 message of the XSpace is damaged' in err, err
 
 
-CASES = [trace_viewer, types_of_compiled_ops, self_time, device_clock, occurrences, unknown_metadata, no_ops, other_lines, runs_are_steps,
+CASES = [trace_viewer, types_of_compiled_ops, self_time, device_clock, occurrences, unknown_metadata, no_ops, other_lines, runs_are_steps, runs_are_joined,
          marks_are_steps, marks_that_share_numbers, marks_give_way, compressed_texts, gpu, kinds, host, memory,
          memory_in_many_moments, roofline, same_line_twice, huge, late_clock, compressed_and_piped, messages_of_the_profiler, truncated, copied_as_text,
          damaged_bytes, damaged_names, tables, no_trace, step_by_time, source_lines, sample]

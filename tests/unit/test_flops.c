@@ -42,6 +42,140 @@ static void test_latent_attention(void **state)
 	        2 * 7 * 128 * 256);
 }
 
+/* Returns the float operations of a call in a step of a server, or the lack with a minus sign. */
+static int64_t served(const char *op, const char *shapes, const char *values,
+        const struct paged_sums *prompts, const struct paged_sums *generation)
+{
+	struct op_call c = flops_read_call(
+	        flops_find_op(str_of(op)), str_of(op), str_of(shapes), S(""), str_of(values));
+
+	c.prompts = prompts;
+	c.generation = generation;
+	const struct flops f = flops_of_call(&c);
+	return f.lack ? -(int64_t)f.lack : f.flops;
+}
+
+/* Decoding over a paged cache in the layout [blocks, heads, ...], where one query of each request
+ * attends to its keys. */
+static void test_paged_decoding(void **state)
+{
+	static const struct paged_sums prompts = { 7, 7, 49, 49 }, generation = { 2, 300, 2, 300 };
+	static const struct {
+		const char *op, *shapes;
+	} calls[] = {
+		{ "_C::paged_attention_v1",
+		        "[[2,8,64],[2,8,64],[9,4,8,16,8],[9,4,64,16],[],[],[2,9],[2]]" },
+		{ "_C::paged_attention_v2",
+		        "[[2,8,64],[2,8,3],[2,8,3],[2,8,3,64],[2,8,64],[9,4,8,16,8],[9,4,64,16]]" },
+		{ "_rocm_C::paged_attention",
+		        "[[2,8,64],[2,8,3],[2,8,3],[2,8,3,64],[2,8,64],[9,4,8,16,8],[9,4,64,16]]" },
+		{ "aiter::paged_attention_v1",
+		        "[[2,8,64],[999],[2,8,64],[9,4,8,16,8],[9,4,64,16]]" },
+		{ "aiter::pa_fwd_asm", "[[2,8,64],[9,4,8,16,8],[9,4,64,16],[2,9],[2]]" },
+		{ "flashinfer::batch_decode_with_kv_cache_dtype_q_bf16_run",
+		        "[[999],[999],[],[2,8,64],[9,16,4,64],[9,16,4,64]]" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+		assert_int_equal(served(calls[i].op, calls[i].shapes, "", &prompts, &generation),
+		        4LL * 8 * 64 * 300);
+		assert_int_equal(served(calls[i].op, calls[i].shapes, "", NULL, NULL), -LACK_DATA);
+	}
+	/* the number of queries tells which requests a call of flashinfer serves */
+	assert_int_equal(
+	        served("flashinfer::batch_prefill_with_kv_cache_dtype_q_bf16_ragged_run",
+	                "[[999],[999],[],[7,8,64],[7,4,64],[7,4,64]]", "", &prompts, &generation),
+	        8 * 2 * 64 * (2 * 49 - 49));
+	assert_int_equal(served("flashinfer::batch_prefill_with_kv_cache_dtype_q_bf16_paged_run",
+	                         "[[999],[999],[],[9,8,64],[9,16,4,64],[9,16,4,64]]", "", &prompts,
+	                         &generation),
+	        8 * 2 * 64 * (2 * 49 - 49 + 2 * 300));
+	assert_int_equal(served("flashinfer::batch_prefill_with_kv_cache_dtype_q_bf16_paged_run",
+	                         "[[999],[999],[],[8,8,64],[9,16,4,64],[9,16,4,64]]", "", &prompts,
+	                         &generation),
+	        -LACK_DATA);
+}
+
+/* Latent attention whose queries contain the rotary part: 576 = 512 + 64. */
+static void test_whole_latent_attention(void **state)
+{
+	static const struct paged_sums none = { 0, 0, 0, 0 }, generation = { 2, 300, 2, 300 };
+	const char *flash_mla = "[[2,1,16,576],[9,64,1,576],[],[2],[2,9],[],[],[5,8],[3],[],[]]",
+	           *values = "[\"\",\"\",\"512\",\"\",\"\",\"0.1\",\"True\"]";
+
+	(void)state;
+	assert_int_equal(
+	        served("sgl_kernel::fwd_kvcache_mla", flash_mla, values, &none, &generation),
+	        2LL * 16 * (576 + 512) * 300);
+	assert_int_equal(
+	        served("_flashmla_C::fwd_kvcache_mla", flash_mla, values, NULL, NULL), -LACK_DATA);
+	assert_int_equal(served("_flashmla_C::fwd_kvcache_mla", flash_mla, "", &none, &generation),
+	        -LACK_SETTING);
+	/* an older version has the values, which are None, before their size */
+	assert_int_equal(
+	        served("_flashmla_C::fwd_kvcache_mla",
+	                "[[2,1,16,576],[9,64,1,576],[],[],[2],[2,9]]",
+	                "[\"\",\"\",\"\",\"512\",\"\",\"\",\"0.1\",\"True\"]", &none, &generation),
+	        2LL * 16 * (576 + 512) * 300);
+	/* 2 * 1 queries of 16 heads with 2048 chosen keys each */
+	assert_int_equal(
+	        served("sgl_kernel::fwd_kvcache_mla",
+	                "[[2,1,16,576],[9,64,1,656],[],[],[],[],[],[5,8],[3],[],[2,1,2048]]",
+	                "[\"\",\"\",\"512\"]", NULL, NULL),
+	        2LL * 2 * 16 * 2048 * (576 + 512));
+	assert_int_equal(served("_flashmla_C::sparse_prefill_fwd",
+	                         "[[100,128,576],[4000,1,576],[100,1,2048],[],[]]",
+	                         "[\"\",\"\",\"\",\"0.1\",\"512\"]", NULL, NULL),
+	        2LL * 100 * 128 * 2048 * (576 + 512));
+	assert_int_equal(served("_flashmla_C::sparse_prefill_fwd",
+	                         "[[100,128,576],[4000,1,576],[100,1,2048],[],[],[128],[100]]",
+	                         "[\"\",\"\",\"\",\"0.1\",\"512\"]", NULL, NULL),
+	        -LACK_DATA);
+	/* the parts of the result show the size of a value */
+	assert_int_equal(served("aiter::mla_decode_stage1_asm_fwd",
+	                         "[[2,16,576],[900,1,1,576],[3],[3],[300],[2],[],[],[2,4,16,512],["
+	                         "2,4,16,1]]",
+	                         "", &none, &generation),
+	        2LL * 16 * (576 + 512) * 300);
+	assert_int_equal(served("trtllm::mla_custom_op_inplace", "[[2,7168],[2],[],[2,7168]]", "",
+	                         &none, &generation),
+	        -LACK_DATA);
+}
+
+/* Sparse attention (NSA): 10 queries and blocks of 4 keys. The queries 3 to 6 see one block, 7 to 9
+ * see two. */
+static void test_blocks(void **state)
+{
+	const char *shapes = "[[1,10,8,64],[1,3,2,64],[1,3,2,32],[],[]]",
+	           *values = "[\"\",\"\",\"\",\"4\",\"0.1\"]";
+
+	(void)state;
+	assert_int_equal(flops("ParallelNSACompressionFunction", shapes, "", values),
+	        2 * 8 * (4 + 2 * 3) * (64 + 32));
+	assert_int_equal(flops("ParallelNSACompressionFunction", shapes, "", ""), -LACK_SETTING);
+	assert_int_equal(flops("ParallelNSACompressionFunction",
+	                         "[[1,10,8,64],[1,3,2,64],[1,3,2,32],[],[],[2]]", "", values),
+	        -LACK_DATA);
+	assert_int_equal(flops("ParallelNSACompressionFunctionBackward", shapes, "", values),
+	        2 * 8 * (4 + 2 * 3) * (3 * 64 + 2 * 32));
+	assert_int_equal(
+	        flops("ParallelNSAFunction",
+	                "[[1,10,8,64],[1,10,2,64],[1,10,2,32],[1,10,2,2],[],[]]", "", values),
+	        -LACK_DATA);
+	assert_int_equal(
+	        flops("FusedRoPEFunc", "[[10,2,8,64],[10,1,1,64]]", "", ""), 3 * 10 * 2 * 8 * 64);
+	assert_int_equal(
+	        flops("ScaledUpperTriangMaskedSoftmax", "[[4,10,10],[]]", "", ""), 6 * 400);
+	assert_int_equal(flops("sgl_kernel::dense_prefill_fwd",
+	                         "[[999],[20,8,192],[20,8,192],[20,8,128],[3],[3],[20,8,128],[20,8]"
+	                         ",[],[],[],[],[]]",
+	                         "",
+	                         "[\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"1\",\"0.1\",\"10\","
+	                         "\"10\",\"True\"]"),
+	        2 * 8 * 100 * (192 + 128));
+}
+
 static void test_products(void **state)
 {
 	(void)state;
@@ -675,11 +809,12 @@ int main(int argc, char **argv)
 		unit_case(test_transformer_engine), unit_case(test_chunks), unit_case(test_einsum),
 		unit_case(test_decompositions), unit_case(test_peaks_agree),
 		unit_case(test_products), unit_case(test_latent_attention),
-		unit_case(test_stored_otherwise), unit_case(test_convolutions),
-		unit_case(test_outputs), unit_case(test_attention), unit_case(test_flash_attention),
-		unit_case(test_each_element), unit_case(test_templates), unit_case(test_weights),
-		unit_case(test_bytes), unit_case(test_hostile), unit_case(test_peaks),
-		unit_case(test_names_are_unique) };
+		unit_case(test_paged_decoding), unit_case(test_whole_latent_attention),
+		unit_case(test_blocks), unit_case(test_stored_otherwise),
+		unit_case(test_convolutions), unit_case(test_outputs), unit_case(test_attention),
+		unit_case(test_flash_attention), unit_case(test_each_element),
+		unit_case(test_templates), unit_case(test_weights), unit_case(test_bytes),
+		unit_case(test_hostile), unit_case(test_peaks), unit_case(test_names_are_unique) };
 
 	return unit_main(tests, argc, argv);
 }

@@ -110,22 +110,6 @@ static void names_of_functions(void **state)
 	                        "3>\n_Z6vecaddPKfS0_Pfi\n_Zwrong\n");
 }
 
-/* Names that would be equal in the available room show the part in which they differ. */
-static void alike_names(void **state)
-{
-	static const struct column one[] = { TEXT_COLUMN("name") };
-	struct table x = { .a = *state, .rows = 3, TABLE_COLUMNS(one, NULL) };
-	struct sink *to = sink_memory(*state);
-
-	table_text(&x, S("model/encoder/transformer/layer_2/attention/dropout/Cast"));
-	table_text(&x, S("model/encoder/transformer/layer_19/attention/dropout/Cast"));
-	table_text(&x, S("model/encoder/transformer/pooler/attention/dense/MatMul"));
-	table_put_text(&x, 0, 32, to);
-	assert_str(sink_text(to),
-	        "name\nmodel/en...layer_2/attention/...\n"
-	        "model/en...layer_19/attention...\nmodel/enco...ention/dense/MatMul\n");
-}
-
 /* A source line loses its folders, then the middle or all of its function, and keeps the name of
  * the file and the number. */
 static void lines_of_files(void **state)
@@ -171,12 +155,66 @@ static void the_widest_first(void **state)
 	                          "inside annotations  long_name_of_a_module.py(1)  name\n");
 }
 
+/* Writes a table of names at a width. */
+static void assert_names(void **state, const char *const *names, size_t n, const char *expected)
+{
+	static const struct column one[] = { TEXT_COLUMN("name") };
+	struct table x = { .a = *state, .rows = n, TABLE_COLUMNS(one, NULL) };
+	struct sink *to = sink_memory(*state);
+
+	for (size_t i = 0; i < n; i++)
+		table_text(&x, str_of(names[i]));
+	table_put_text(&x, 0, 40, to);
+	assert_str(sink_text(to), expected);
+}
+
+#define APART_NOTE                                                                                 \
+	"(names that would look equal show where\n"                                                \
+	"they differ; -full_names shows whole\n"                                                   \
+	"names)\n"
+
+/* Names with a common beginning and a common end differ in the part that is cut. */
+static void names_that_look_equal(void **state)
+{
+	static const char *const equal[] = { "volta_scudnn_128x64_stridedB_splitK_small_nn_v1",
+		"volta_scudnn_128x64_stridedB_splitK_small_nn_v1" };
+	static const char *const different[] = { "volta_scudnn_128x64_stridedB_splitK_small_nn_v1",
+		"volta_scudnn_128x32_stridedB_splitK_small_nn_v1", "gemm" };
+
+	assert_names(state, equal, 2,
+	        "name\n"
+	        "volta_scudnn_...idedB_splitK_small_nn_v1\n"
+	        "volta_scudnn_...idedB_splitK_small_nn_v1\n");
+	assert_names(state, different, 3,
+	        "name\n"
+	        "volta_scudnn_...128x64_stridedB_split...\n"
+	        "volta_scudnn_...128x32_stridedB_split...\n"
+	        "gemm\n" APART_NOTE);
+}
+
+/* Two names differ after the part that tells them from the third name: they are numbered. */
+static void names_that_differ_twice(void **state)
+{
+	static const char *const names[] = {
+		"kernel_of_all_a_0000000000000000000000000000_b_11111111111111111111111111111_end",
+		"kernel_of_all_a_0000000000000000000000000000_c_11111111111111111111111111111_end",
+		"kernel_of_all_d_0000000000000000000000000000_b_11111111111111111111111111111_end"
+	};
+
+	assert_names(state, names, 3,
+	        "name\n"
+	        "kernel_of_al...111111111111111111_end #1\n"
+	        "kernel_of_al...111111111111111111_end #2\n"
+	        "kernel_of_all..._d_000000000000000000...\n" APART_NOTE);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = { unit_case(columns_left_out),
 		unit_case(texts_are_shortened_as_needed), unit_case(empty_texts),
-		unit_case(names_of_functions), unit_case(alike_names), unit_case(lines_of_files),
-		unit_case(the_widest_first) };
+		unit_case(names_of_functions), unit_case(lines_of_files),
+		unit_case(the_widest_first), unit_case(names_that_look_equal),
+		unit_case(names_that_differ_twice) };
 
 	return unit_main(tests, argc, argv);
 }

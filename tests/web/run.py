@@ -406,7 +406,9 @@ def address_cannot_hang():
             assert BROWSER.text('#found').startswith('0 found'), (page, BROWSER.text('#found'))
         BROWSER.open(url(name) + '#/%s?q=%s' % (page, urllib.parse.quote('re:' + endless)))
         assert BROWSER.text('#found').startswith('Searching'), BROWSER.text('#found')
-        BROWSER.until('return document.querySelector("#found").innerText.startsWith("Stopped after ")')
+        BROWSER.until('return !document.querySelector("#found").innerText.startsWith("Searching")')
+        # Firefox's engine may end the pattern itself, before the page does, if its stack is full.
+        assert re.fullmatch(r'Stopped( after 5 s)?: the pattern backtracks too much', BROWSER.text('#found')), BROWSER.text('#found')
         assert re.match(r'[1-9]\d* found', search('re:[a-z]')), BROWSER.text('#found')
     for address in ('#/%zz', '#/%zz?q=%zz', '#/scope?q=%', '#/%ff', '#/timeline?from=1e999&to=-1e999'):
         BROWSER.open(url('xspace') + address)

@@ -292,7 +292,8 @@ def full_screen(program):
 
 
 def everything(t):
-    """The portable wheel's program has every library: it reads SQLite, writes pages, serves them, and fills the terminal."""
+    """The portable wheel's program has every library: it reads SQLite, demangles names as GCC does, writes and serves pages, and
+    fills the terminal."""
     if not t.portable:
         raise Skip('only wheels of packaging/wheel.sh have every library')
     runs_here(t, musl=True)
@@ -305,6 +306,7 @@ def everything(t):
     missing = [line for line in lines if not re.search(r'^cupti |  yes\b|^$', line)]
     assert not missing and any(line.startswith('libevent') for line in lines), lines
     assert 'aten::linear' in run([program, os.path.join(ROOT, 'testdata/traces/nsys.sqlite'), 'kernels'])
+    run([sys.executable, '-B', os.path.join(ROOT, 'tests/cli/run.py'), '--program', program, 'view/cxx_names', 'spool/timeline'])
     full_screen(program)
     run([program, 'report', os.path.join(ROOT, 'testdata/traces/trace.xplane.pb'), '-o', 'page.html'])
     with open('page.html', encoding='utf-8') as f:
@@ -347,7 +349,7 @@ def contents(t):
         info = next(n[:-len('METADATA')] for n in names if n.endswith('.dist-info/METADATA'))
         assert b'Mike Bostock' in z.read(info + 'licenses/d3') and info + 'licenses/LICENSE' in names, names
         if t.portable:
-            inside = {'libedit', 'libevent', 'ncurses', 'pcre2', 'protobuf-c', 'snappy', 'sqlite3', 'zlib', 'zig', 'libc++'}
+            inside = {'libedit', 'libevent', 'libiberty', 'ncurses', 'pcre2', 'protobuf-c', 'snappy', 'sqlite3', 'zlib', 'zig', 'libc++'}
             missing = {n for n in inside if info + 'licenses/' + n not in names}
             assert not missing, missing
         assert b'\nAuthor: ' in z.read(info + 'METADATA')

@@ -549,6 +549,20 @@ def waits_for_unknown_events_are_noted():
         cases.equal((p.returncode, 'ough estimate' in ' '.join(p.stdout.split()), 'whose event the file does not identify' in p.stderr), (0, True, True), words[0])
 
 
+def communication_notes_what_it_includes():
+    """what-if notes that less communication also removes waits for other ranks, and if the file lacks the work that waits for it."""
+    def notes(path, change):
+        said = subprocess.run([PROGRAM, 'what-if', path, change], capture_output=True, text=True).stderr
+        return 'an upper bound' in said, 'which work waits for most of the communication' in said
+    known = writers.write_kineto(corpus.Case('x', 0, planted.rows()['exposed_communication']).run, '.')[0]
+    events = launches([('cudaLaunchKernel', 10 * i, 5) for i in range(3)], [(0, 1000, 900), (1, 1900, 500), (2, 2500, 900)])
+    events[4].update(name='ncclDevKernel_AllReduce', tid=8, args=dict(events[4]['args'], stream=8))
+    unknown = written('unknown.json', events)
+    for change in ('communication=0', 'communication*0.5'):
+        cases.equal((notes(known, change), notes(unknown, change)), ((True, False), (True, True)), change)
+    cases.equal((notes(unknown, 'communication*2'), notes(unknown, 'kernel:nccl.*=0')), ((False, False),) * 2, 'other changes')
+
+
 def launches(calls, works):
     """Returns events of calls [(name, start, length)] on a thread and of kernels [(call, start, length)]; times in us."""
     return [{'ph': 'X', 'cat': 'cuda_runtime', 'name': name, 'pid': 1, 'tid': 1, 'ts': start, 'dur': length, 'args': {'correlation': i + 1}}
@@ -1055,7 +1069,7 @@ def sample_is_up_to_date():
 TESTS = [sample_is_up_to_date, all_verdicts, commands_print_the_numbers, costs_and_savings_are_told_apart, healthy_traces_have_matrix_products, folders_of_ranks, what_if_saves_the_same,
          steps_are_chosen, usage_errors_come_first, gates, outputs,
          clocks_are_aligned, spans_are_no_ranks, silent_waits_leave_ranks_unjudged, collectives_of_a_step_are_matched_together, contradicting_orders_end, ranks_are_missing, silent_communication_is_no_gap, runs_are_compared, notes_are_printed_where_they_matter, longer_steps_are_not_slow, suggestions_lead_on, different_programs_are_compared_with_a_warning, differences_have_causes, gates_of_steps,
-         ranks_and_runs_are_told_apart, waits_for_unknown_events_are_noted,
+         ranks_and_runs_are_told_apart, waits_for_unknown_events_are_noted, communication_notes_what_it_includes,
          gaps_before_unrecorded_launches, no_work_and_graphs_without_work, truncated_files_are_named, ops_on_the_cpu_are_named, lost_records, no_whole_step, no_launches, unrecorded_process,
          wrong_replays, first_calls_are_start_up, later_calls_are_not_start_up, unknown_waits_that_remain_are_said,
          long_names_are_cut, time_without_a_cause_is_said, differences_name_what_differs, small_causes_do_not_name_the_verdict,

@@ -11,8 +11,6 @@
 #include "export/message/pbput.h"
 #include "export/out.h"
 
-#define SUFFIX S(" (gradient)")
-
 /* Key of a function or a location; texts are ids of names. */
 struct source_place {
 	uint32_t file, function;
@@ -64,7 +62,7 @@ static uint32_t add_name(struct pprof *x, uint32_t string, bool gradient)
 		return intern_add_kept(&x->names, name);
 	x->text.n = 0;
 	sb_put(&x->text, name);
-	sb_put(&x->text, SUFFIX);
+	sb_put(&x->text, GRADIENT_SUFFIX);
 	return intern_add(&x->names, sb_str(&x->text));
 }
 

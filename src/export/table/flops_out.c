@@ -289,8 +289,8 @@ static void put_no_mfu(struct sb *b, enum utilization_lack lack, const struct fl
 
 static const struct column step_columns[] = { NUMBER_COLUMN("step", NULL), TEXT_COLUMN("phase"),
 	NUMBER_COLUMN("steps", NULL), NUMBER_COLUMN("duration_ns", "ns"),
-	NUMBER_COLUMN("product_flops", "flop"), REAL_COLUMN("mfu", "percent"),
-	REAL_COLUMN("hfu", "percent") };
+	NUMBER_COLUMN("product_flops", "flop"), REAL_COLUMN("mfu", "fraction"),
+	REAL_COLUMN("hfu", "fraction") };
 static const char *const step_titles[] = { "step", "phase", "", "step time", "products", "MFU",
 	"HFU" };
 static const char *const phase_titles[] = { "", "phase", "steps", "time", "products", "MFU",
@@ -324,8 +324,8 @@ static void put_steps(struct table *to, const struct flops_sums *x, const struct
 	table_count(to, s->steps);
 	table_number(to, trace_ns(x->ops->t, s->ticks));
 	table_sum(to, lacks_products(x) && (products || !known), products);
-	table_number_if(to, known, num_from_real(u.model * 1e4 + 0.5));
-	table_number_if(to, known, num_from_real(u.hardware * 1e4 + 0.5));
+	table_fraction_if(to, known, num_from_real(u.model * 1e4 + 0.5));
+	table_fraction_if(to, known, num_from_real(u.hardware * 1e4 + 0.5));
 	to->rows++;
 }
 
@@ -369,6 +369,8 @@ static void put_members(struct document *d, const void *user)
 	document_i64(d, "bytes", x->bytes);
 	if (x->stated)
 		document_i64(d, "stated_flops", x->stated);
+	if (x->ops->idle_nodes)
+		document_i64(d, "not_run_flops", x->ops->idle_flops);
 	if (x->paged) {
 		document_i64(d, "paged_flops", x->paged);
 		document_i64(d, "upper_bound_flops", x->windowed);
@@ -412,6 +414,17 @@ static void put_stated(struct sb *b, const struct flops_sums *x)
 	        STR(sb_str(&stated)));
 }
 
+/* Appends what the nodes of a graph that the steps did not execute would count. */
+static void put_idle(struct sb *b, const struct trace_ops *ops)
+{
+	if (!ops->idle_flops)
+		return;
+	sb_put(b, S("\nNot included: "));
+	fmt_si(b, (double)ops->idle_flops);
+	sb_fmt(b, " of %" PRIu64 " node%s without an execution in the steps", ops->idle_nodes,
+	        ops->idle_nodes == 1 ? "" : "s");
+}
+
 static struct str lead_of(const struct flops_sums *x, const struct flops_coverage *coverage,
         const struct flops_rate *rate, struct arena *a)
 {
@@ -439,6 +452,7 @@ static struct str lead_of(const struct flops_sums *x, const struct flops_coverag
 		fmt_si(&b, (double)x->recomputed);
 	}
 	put_stated(&b, x);
+	put_idle(&b, x->ops);
 	if (x->all) {
 		sb_put(&b, S("\nThey are "));
 		coverage_put_share(&b, coverage);
@@ -510,7 +524,7 @@ bool flops_write(const struct trace_ops *ops, const struct flops_rate *rate, siz
 	struct table *first = data ? &rows : &families;
 	const struct table sections[] = { data ? families : rows, lacks, phases, steps };
 	first->schema = "tfprof/flops";
-	first->version = 3;
+	first->version = 4;
 	first->lead = lead_of(&sums, shown.coverage, rate, to->a);
 	first->sections = sections;
 	first->n_sections = sizeof sections / sizeof *sections;
@@ -522,8 +536,8 @@ bool flops_write(const struct trace_ops *ops, const struct flops_rate *rate, siz
 /* ---- ranks ---- */
 
 static const struct column rank_columns[] = { NUMBER_COLUMN("flops", "flop"),
-	REAL_COLUMN("coverage", "percent"), NUMBER_COLUMN("duration_ns", "ns"),
-	REAL_COLUMN("mfu", "percent"), REAL_COLUMN("hfu", "percent"), TEXT_COLUMN("worker") };
+	REAL_COLUMN("coverage", "fraction"), NUMBER_COLUMN("duration_ns", "ns"),
+	REAL_COLUMN("mfu", "fraction"), REAL_COLUMN("hfu", "fraction"), TEXT_COLUMN("worker") };
 static const char *const rank_titles[] = { "float ops", "known", "time", "MFU", "HFU", "worker" };
 
 /* MFU of ranks: the mean of all known values, and the worst value; or why there is none. */
@@ -543,10 +557,10 @@ static void put_rank(
 	const struct utilization u = utilization_of_all(&sums, &r->rate);
 	bool known = u.lack == UTILIZED;
 	table_sum(to, flops_coverage_of(&sums, to->a)->uncounted > 0, sums.flops);
-	table_number_if(to, sums.all > 0, table_share(sums.known, sums.all));
+	table_fraction_if(to, sums.all > 0, table_share(sums.known, sums.all));
 	table_number(to, trace_ns(r->ops.t, step_time_sum(r->rate.steps)));
-	table_number_if(to, known, num_from_real(u.model * 1e4 + 0.5));
-	table_number_if(to, known, num_from_real(u.hardware * 1e4 + 0.5));
+	table_fraction_if(to, known, num_from_real(u.model * 1e4 + 0.5));
+	table_fraction_if(to, known, num_from_real(u.hardware * 1e4 + 0.5));
 	table_text(to, r->name);
 	to->rows++;
 	if (!known) {
@@ -586,7 +600,7 @@ bool flops_write_ranks(const struct flops_rank *v, size_t n, size_t top, const s
 	struct table x = { .a = to->a,
 		.key = "ranks",
 		.schema = "tfprof/flops-ranks",
-		.version = 2,
+		.version = 3,
 		.members = put_rank_members,
 		.user = &shown,
 		TABLE_COLUMNS(rank_columns, rank_titles) };

@@ -84,7 +84,9 @@ static void add_columns(struct hottest_table *t, const struct query *q, const st
 	add_column(t, S("type"), COLUMN_TEXT, NULL, brief ? "" : "type");
 	add_column(t, S("device"), COLUMN_TEXT, NULL, "");
 	add_column(t, S("path"), COLUMN_TEXT, NULL,
-	        view_is(q->tree->kind, VIEW_LIST) ? "operation type" : "node");
+	        view_is(q->tree->kind, VIEW_LIST)     ? "operation type"
+	        : view_is(q->tree->kind, VIEW_TRACES) ? "line"
+	                                              : "node");
 }
 
 /* Returns the ratio part / whole in hundredths of a percent. */

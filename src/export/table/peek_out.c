@@ -117,6 +117,17 @@ static void put_row(const struct peek_writer *w, struct table *x, const struct p
 	x->rows++;
 }
 
+/* Hides a number in text if it is 0 in all rows and there is another one. column: its index. */
+static void hide_zeros(const struct peek_writer *w, struct peek_table *t, size_t column)
+{
+	bool any = false;
+
+	for (size_t r = 0; r < t->x.rows; r++)
+		any |= t->x.cells.v[r * t->x.n_columns + column].number != 0;
+	if (w->other != V_NONE && !any)
+		t->titles[column] = "";
+}
+
 static void fill_names(const struct peek_writer *w, struct peek_table *t)
 {
 	begin(t, w->a, "names");
@@ -130,18 +141,6 @@ static void fill_names(const struct peek_writer *w, struct peek_table *t)
 	}
 }
 
-/* Hides the number beside the metric in text if it is 0 in all rows. */
-static void hide_zeros(
-        const struct peek_writer *w, struct peek_table *t, const struct peek_rows *rows)
-{
-	bool any = false;
-
-	for (size_t i = 0; i < rows->v.n && w->other != V_NONE; i++)
-		any |= rows->v.v[i].total.v[w->other] > 0;
-	if (w->other != V_NONE && !any)
-		t->titles[t->x.n_columns - 3] = ""; /* before runs and name */
-}
-
 static void fill_list(const struct peek_writer *w, struct peek_table *t, enum peek_list which)
 {
 	const struct peek_rows *rows = &w->p->lists[which];
@@ -151,7 +150,9 @@ static void fill_list(const struct peek_writer *w, struct peek_table *t, enum pe
 	add_column(t, S("name"), COLUMN_TEXT, NULL, NULL);
 	for (size_t i = 0; i < rows->v.n; i++)
 		put_row(w, &t->x, &rows->v.v[i], is_neighbour(which) ? NULL : &w->p->subject.total);
-	hide_zeros(w, t, rows);
+	if (w->p->subject.total.v[w->of] <= 0) /* then shares are those of the other number */
+		hide_zeros(w, t, 0);
+	hide_zeros(w, t, t->x.n_columns - 3); /* before runs and name */
 }
 
 static void fill_steps(const struct peek_writer *w, struct peek_table *t)
@@ -173,6 +174,8 @@ static void fill_steps(const struct peek_writer *w, struct peek_table *t)
 			put_fraction(&t->x, model_fraction(m, 1, w->other, s->total.v[w->other]));
 		table_number_if(&t->x, w->p->subject.own.v[V_RUNS] > 0, s->runs);
 	}
+	if (w->p->subject.total.v[w->of] <= 0)
+		hide_zeros(w, t, m->workers.n ? 2 : 1);
 }
 
 /* ---- the answer ---- */

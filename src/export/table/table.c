@@ -6,16 +6,20 @@
 
 #include <math.h>
 
-#include "base/demangle.h"
 #include "base/fmt.h"
+#include "base/reduced_names.h"
 #include "io/line.h"
 
 #define NAME_MIN                                                                                   \
-	24          /* columns that a name keeps when it is shortened, and two fifths of the line  \
-	             */
-#define WORD_MIN 14 /* columns that other texts keep */
+	24 /* columns that a name keeps when it is shortened, and two fifths of the line           \
+	    */
+#define WORD_MIN     14 /* columns that other texts keep */
+#define APART_MIN    16 /* least room in which names can be told apart */
+#define APART_BEFORE 8  /* bytes before the first difference that are shown */
 #define FUNCTION_MIN                                                                               \
 	12 /* columns that the function after a source line keeps; otherwise it is left out */
+
+#define FRACTION_UNITS 10000
 
 /* ---- cells ---- */
 
@@ -56,6 +60,13 @@ void table_sum(struct table *x, bool lacks, int64_t v)
 	VEC_PUSH(x->a, &x->cells,
 	        ((struct table_cell){
 	                .number = known ? v : 0, .null = !known, .mark = lacks ? "≥" : NULL }));
+}
+
+void table_fraction_if(struct table *x, bool known, int64_t v)
+{
+	VEC_PUSH(x->a, &x->cells,
+	        ((struct table_cell){
+	                .number = known ? v : 0, .per = FRACTION_UNITS, .null = !known }));
 }
 
 void table_mark(struct table *x, size_t n, const char *mark)
@@ -124,6 +135,8 @@ static struct str text_cell(const struct table *x, size_t column, const struct t
 		sb_put(&b, str_of(c->mark));
 	if (k->type == COLUMN_TEXT)
 		sb_put_name(&b, c->text);
+	else if (has_unit(k, "fraction"))
+		put_percent(&b, c->number);
 	else if (c->per > 1)
 		put_fraction(&b, k, (struct fraction){ c->number, c->per });
 	else if (k->type == COLUMN_REAL && has_unit(k, "us"))
@@ -224,68 +237,6 @@ struct str table_shorten(struct arena *a, struct str s, size_t room)
 	return end ? shorten_line(a, s, end, room) : shorten_middle(a, s, room);
 }
 
-/* Texts of a column that become equal when they are shortened. */
-struct alike {
-	struct str first; /* the first of them */
-	size_t same;      /* number of bytes that all of them have in common at the start */
-	bool differ;
-};
-
-static size_t common_start(struct str a, struct str b)
-{
-	size_t n = 0;
-
-	while (n < a.n && n < b.n && a.p[n] == b.p[n])
-		n++;
-	return n;
-}
-
-/* Shortens a text to the part in which it differs from texts with the same start: replaces the
- * bytes before and after this part by "...". */
-static struct str shorten_around(struct arena *a, struct str s, size_t same, size_t room)
-{
-	size_t head = room / 4, from = same;
-
-	if (room < 16 || s.n <= room)
-		return shorten_middle(a, s, room);
-	while (from > head + 3 && same - from < room / 4 && !strchr("/:<,( ", s.p[from - 1]))
-		from--;
-	if (from <= head + 3)
-		return str_fmt(a, "%.*s...", STR(str_sub(s, 0, room - 3)));
-	struct str rest = str_sub(s, from, SIZE_MAX);
-	if (rest.n <= room - head - 3)
-		return shorten_middle(a, s, room);
-	return str_fmt(a, "%.*s...%.*s...", STR(str_sub(s, 0, head)),
-	        STR(str_sub(rest, 0, room - head - 6)));
-}
-
-/* Shortens the texts of a column, so that texts that differ remain different where possible. v: the
- * first text; the next ones follow at distances of `stride`. */
-static void shorten_column(struct arena *a, struct str *v, size_t rows, size_t stride, size_t room)
-{
-	struct str *made = ARENA_ARRAY(a, rows + 1, struct str);
-	struct alike *groups = ARENA_ARRAY(a, rows + 1, struct alike);
-	struct intern ids;
-
-	intern_init(&ids, a);
-	for (size_t r = 0; r < rows; r++) {
-		struct str s = v[r * stride];
-		made[r] = table_shorten(a, s, room);
-		uint32_t id = intern_add_kept(&ids, made[r]);
-		struct alike *g = &groups[id];
-		if (!g->first.p)
-			*g = (struct alike){ s, s.n, false };
-		size_t same = common_start(g->first, s);
-		g->differ |= !str_eq(g->first, s);
-		g->same = same < g->same ? same : g->same;
-	}
-	for (size_t r = 0; r < rows; r++) {
-		const struct alike *g = &groups[intern_find(&ids, made[r])];
-		v[r * stride] =
-		        g->differ ? shorten_around(a, v[r * stride], g->same, room) : made[r];
-	}
-}
-
 /* Returns the number of bytes of a cell that take no column of the terminal: all bytes of "≥" but
  * one. */
 static size_t hidden_bytes(struct str s)
@@ -327,30 +278,19 @@ static bool has_values(const struct table *x, size_t column, size_t rows)
 	return any && heading(x, column).n;
 }
 
-/* Demangles and reduces the names of C++ functions in a column as far as the rows still differ:
- * names whose reduced forms are equal show all their template arguments. */
-static void reduce_names(struct grid *g, size_t column)
+/* Demangles and reduces the names of C++ functions in a column. */
+static void reduce_column(struct grid *g, size_t column)
 {
 	const struct table *x = g->x;
-	struct str *full = ARENA_ARRAY(x->a, g->rows + 1, struct str), *text = &g->text[column];
-	size_t n = x->n_columns, *first = ARENA_ARRAY(x->a, g->rows + 1, size_t);
-	size_t budget = DEMANGLE_BUDGET;
-	uint32_t *id = ARENA_ARRAY(x->a, g->rows + 1, uint32_t);
-	bool *alike = ARENA_ARRAY(x->a, g->rows + 1, bool);
-	struct intern shown;
+	struct str *full = ARENA_ARRAY(x->a, g->rows, struct str);
+	struct str *reduced = ARENA_ARRAY(x->a, g->rows, struct str);
+	size_t n = x->n_columns, budget = DEMANGLE_BUDGET;
 
-	intern_init(&shown, x->a);
-	for (size_t r = 1; r <= g->rows; r++) {
-		full[r] = demangle(x->a, text[r * n], &budget);
-		text[r * n] = demangle_reduce(x->a, full[r], REDUCED_ARGUMENTS);
-		id[r] = intern_add(&shown, text[r * n]);
-		if (!first[id[r]])
-			first[id[r]] = r;
-		alike[id[r]] |= !str_eq(full[r], full[first[id[r]]]);
-	}
-	for (size_t r = 1; r <= g->rows; r++)
-		if (alike[id[r]])
-			text[r * n] = demangle_reduce(x->a, full[r], SIZE_MAX);
+	for (size_t r = 0; r < g->rows; r++)
+		full[r] = demangle(x->a, g->text[(r + 1) * n + column], &budget);
+	reduce_names(x->a, full, reduced, g->rows);
+	for (size_t r = 0; r < g->rows; r++)
+		g->text[(r + 1) * n + column] = reduced[r];
 }
 
 static void make_grid(struct grid *g)
@@ -367,7 +307,7 @@ static void make_grid(struct grid *g)
 		for (size_t r = 0; r < g->rows; r++)
 			g->text[(r + 1) * n + c] = text_cell(x, c, &x->cells.v[r * n + c]);
 		if (x->columns[c].type == COLUMN_TEXT && !x->full_names)
-			reduce_names(g, c);
+			reduce_column(g, c);
 		for (size_t r = 0; r <= g->rows; r++) {
 			struct str s = g->text[r * n + c];
 			if (s.n - hidden_bytes(s) > g->width[c])
@@ -474,6 +414,130 @@ static size_t fit(struct grid *g, unsigned columns, size_t end)
 	return columns > used + last ? columns - used : last;
 }
 
+/* ---- names that look equal when they are shortened ---- */
+
+static bool continues_character(char c)
+{
+	return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+/* Shortens a text to its beginning and the part from `at` on. */
+static struct str shorten_to(struct arena *a, struct str s, size_t at, size_t room)
+{
+	size_t head = room / 3, part = room - head - 3, end = s.n;
+
+	at = at > head + APART_BEFORE ? at - APART_BEFORE : head;
+	if (s.n - at > part)
+		end = at + part - 3;
+	else
+		at = s.n - part;
+	while (head && continues_character(s.p[head]))
+		head--;
+	while (at < end && continues_character(s.p[at]))
+		at++;
+	while (end > at && end < s.n && continues_character(s.p[end]))
+		end--;
+	return str_fmt(a, "%.*s...%.*s%s", STR(str_sub(s, 0, head)), STR(str_sub(s, at, end - at)),
+	        end < s.n ? "..." : "");
+}
+
+/* Rows of a column by their shortened texts. */
+struct alike {
+	struct intern texts;
+	uint32_t *text; /* indexed by row */
+	size_t *first;  /* indexed by text: 1 + the first row */
+	size_t *same;   /* indexed by text: number of bytes at the start that all whole texts have
+	                   in common; SIZE_MAX: all are equal */
+};
+
+static size_t common_bytes(struct str a, struct str b)
+{
+	size_t i = 0;
+
+	while (i < a.n && i < b.n && a.p[i] == b.p[i])
+		i++;
+	return i;
+}
+
+/* Finds the rows whose shortened texts are equal although their whole texts differ. Returns false
+ * if there are none. */
+static bool find_alike(
+        const struct grid *g, const struct str *whole, const struct str *cut, struct alike *out)
+{
+	struct arena *a = g->x->a;
+	bool any = false;
+
+	out->text = ARENA_ARRAY(a, g->rows, uint32_t);
+	out->first = ARENA_ARRAY(a, g->rows, size_t);
+	out->same = ARENA_ARRAY(a, g->rows, size_t);
+	intern_init(&out->texts, a);
+	for (size_t r = 0; r < g->rows; r++) {
+		uint32_t id = out->text[r] = intern_add_kept(&out->texts, cut[r]);
+		if (!out->first[id]) {
+			out->first[id] = 1 + r;
+			out->same[id] = SIZE_MAX;
+		}
+		struct str first = whole[out->first[id] - 1];
+		if (str_eq(whole[r], first))
+			continue;
+		size_t same = common_bytes(whole[r], first);
+		out->same[id] = same < out->same[id] ? same : out->same[id];
+		any = true;
+	}
+	return any;
+}
+
+/* Numbers texts that are still equal, in the order of their first rows: "name #2". */
+static void number_alike(
+        struct grid *g, const struct str *whole, struct str *cut, struct alike *of, size_t room)
+{
+	struct arena *a = g->x->a;
+	size_t *used = ARENA_ARRAY(a, g->rows, size_t); /* indexed by text: numbers used */
+	struct imap number;                             /* key: text and whole text */
+	struct intern wholes;
+
+	imap_init(&number, a);
+	intern_init(&wholes, a);
+	for (size_t r = 0; r < g->rows; r++) {
+		uint32_t id = of->text[r], n;
+		if (of->same[id] == SIZE_MAX)
+			continue;
+		uint64_t key = (uint64_t)id << 32 | intern_add_kept(&wholes, whole[r]);
+		if (!imap_get(&number, key, &n)) {
+			n = (uint32_t)++used[id];
+			imap_put(&number, key, n, false);
+		}
+		struct str mark = str_fmt(a, " #%u", n);
+		cut[r] = str_fmt(a, "%.*s%.*s",
+		        STR(room > mark.n ? table_shorten(a, whole[r], room - mark.n) : cut[r]),
+		        STR(mark));
+	}
+}
+
+/* Shortens the texts of a column so that different texts stay different. Returns true if that
+ * needed more than to shorten each by itself. */
+static bool shorten_column(struct grid *g, size_t column, size_t room)
+{
+	size_t n = g->x->n_columns;
+	struct str *whole = ARENA_ARRAY(g->x->a, g->rows, struct str);
+	struct str *cut = ARENA_ARRAY(g->x->a, g->rows, struct str);
+	struct alike alike;
+
+	for (size_t r = 0; r < g->rows; r++) {
+		whole[r] = g->text[(r + 1) * n + column];
+		cut[r] = table_shorten(g->x->a, whole[r], hidden_bytes(whole[r]) + room);
+	}
+	bool any = room > APART_MIN && find_alike(g, whole, cut, &alike);
+	for (size_t r = 0; r < g->rows && any; r++)
+		if (alike.same[alike.text[r]] != SIZE_MAX)
+			cut[r] = shorten_to(g->x->a, whole[r], alike.same[alike.text[r]], room);
+	if (any && find_alike(g, whole, cut, &alike))
+		number_alike(g, whole, cut, &alike, room);
+	for (size_t r = 0; r < g->rows; r++)
+		g->text[(r + 1) * n + column] = cut[r];
+	return any;
+}
+
 void table_put_text(const struct table *x, size_t top, unsigned columns, struct sink *to)
 {
 	struct grid g = { .x = x, .rows = top && top < x->rows ? top : x->rows };
@@ -486,16 +550,20 @@ void table_put_text(const struct table *x, size_t top, unsigned columns, struct 
 	size_t end = columns_end(&g);
 	if (columns)
 		room = fit(&g, columns, end);
-	for (size_t c = 0; columns && c < n; c++)
+	bool apart = false;
+	for (size_t c = 0; columns && c < end; c++)
 		if (g.width[c] && x->columns[c].type == COLUMN_TEXT)
-			shorten_column(
-			        x->a, &g.text[c], g.rows + 1, n, c + 1 == end ? room : g.width[c]);
+			apart |= shorten_column(&g, c, c + 1 == end ? room : g.width[c]);
 	for (size_t r = 0; r <= g.rows; r++) {
 		line.n = 0;
 		for (size_t c = 0; c < n; c++) {
 			struct str s = g.text[r * n + c];
+			bool last = c + 1 == end;
 			if (!g.width[c])
 				continue;
+			size_t most = hidden_bytes(s) + (last ? room : g.width[c]);
+			if (columns)
+				s = table_shorten(x->a, s, most);
 			put_padded(&line, s, g.width[c], x->columns[c].type == COLUMN_TEXT);
 		}
 		while (line.n && line.p[line.n - 1] == ' ')
@@ -504,6 +572,11 @@ void table_put_text(const struct table *x, size_t top, unsigned columns, struct 
 		sink_char(to, '\n');
 	}
 	put_dropped(&g, columns, to);
+	if (apart)
+		sink_wrap(to,
+		        S("(names that would look equal show where they differ; -full_names shows "
+		          "whole names)"),
+		        columns, 0);
 }
 
 /* ---- lines ---- */

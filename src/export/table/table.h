@@ -65,6 +65,9 @@ void table_count(struct table *x, uint64_t v);
 /* Both functions append the value if it is known, otherwise an empty cell. */
 void table_number_if(struct table *x, bool known, int64_t v);
 void table_text_if(struct table *x, bool known, struct str s);
+/* Appends units of 1 / 10000, such as a result of table_share, to a column with the unit
+ * "fraction": 0.25 in data, 25.00% in text. */
+void table_fraction_if(struct table *x, bool known, int64_t v);
 /* Sets the mark of the last n cells, which text shows before numbers. */
 void table_mark(struct table *x, size_t n, const char *mark);
 

@@ -332,6 +332,41 @@ static void explain_sums(struct table *x, size_t devices, size_t workers)
 	x->lead = sb_str(&b);
 }
 
+/* States how many steps begin before an earlier step of the same trace ends, if there are any. */
+static void explain_overlaps(struct table *x, const struct worker_rows *v, size_t n)
+{
+	size_t overlaps = 0, all = 0;
+	struct sb b = sb_in(x->a);
+
+	for (size_t i = 0; i < n; i++) {
+		int64_t until = INT64_MIN;
+		for (size_t k = 0; k < v[i].steps.steps.n; k++) {
+			const struct trace_step *s = &v[i].steps.steps.v[k];
+			overlaps += s->start < until;
+			until = s->end > until ? s->end : until;
+			all++;
+		}
+	}
+	if (!overlaps)
+		return;
+	sb_put(&b, x->lead.p ? x->lead : STR_NONE);
+	sb_fmt(&b,
+	        "%zu of %zu steps begin%s before an earlier step ends; work at such times counts "
+	        "in both\n\n",
+	        overlaps, all, overlaps == 1 ? "s" : "");
+	x->lead = sb_str(&b);
+}
+
+/* Explains the table of steps. devices: the number of devices with work. */
+static void explain_steps(struct table *x, const struct worker_rows *v, size_t n, size_t devices)
+{
+	if (devices > 1)
+		explain_sums(x, devices, n);
+	else
+		retitle_column(x, S("devices"), "");
+	explain_overlaps(x, v, n);
+}
+
 /* Adds the phases of a worker. work: the second table, which only text has. Adds the number of
  * steps without graphs to *eager. */
 static void fill_phases(
@@ -748,13 +783,11 @@ static size_t fill(struct table *x, const struct worker_traces *all,
 		fill_kernels(x, v, all->n, request->by_phase);
 	if (which == TABLE_ROOFLINE)
 		fill_rooflines(x, v, all->n, &request->roofline);
-	if (which == TABLE_STEPS && devices <= 1)
-		retitle_column(x, S("devices"), "");
 	if (which == TABLE_STEPS && all->n == 1 &&
 	        (v[0].steps.by == STEPS_UNKNOWN || v[0].steps.by == STEPS_BY_GUESS))
 		offer_steps(x, v[0].t, v[0].steps.by == STEPS_BY_GUESS);
-	if (devices > 1)
-		explain_sums(x, devices, all->n);
+	if (which == TABLE_STEPS)
+		explain_steps(x, v, all->n, devices);
 	if (which == TABLE_DEVICES || which == TABLE_STEPS)
 		add_sections(x, &part, &further, all->recorded);
 	if (which == TABLE_DEVICES && opts_names_steps(o))

@@ -38,6 +38,36 @@ static void put_outputs(struct ingest *to, struct str shapes)
 	}
 }
 
+/* Returns the shape of the first output in a list of shapes; empty: it has none. */
+static struct str first_shape(struct str shapes)
+{
+	size_t end = str_find_char(shapes, ']');
+
+	return str_starts(shapes, S("[[")) && end != SIZE_MAX ? str_sub(shapes, 1, end) : S("");
+}
+
+/* Replaces the separators of a list of calls by blanks. */
+static struct str one_line(struct arena *a, struct str s)
+{
+	return str_replace_char(a, str_replace_char(a, s, '\n', ' '), '\t', ' ');
+}
+
+/* Stores the call, so that the command flops can count it again with its reasons and bytes. */
+static void put_counted(struct ingest *to, const struct et_call *c, struct work *work)
+{
+	struct scratch own;
+
+	scratch_open(&own, work);
+	struct sb list = sb_in(&own.a);
+	flops_put_call(&list,
+	        &(struct op_call_text){ one_line(&own.a, c->name), one_line(&own.a, c->shapes),
+	                one_line(&own.a, c->dtypes), one_line(&own.a, c->values),
+	                one_line(&own.a, first_shape(c->output_shapes)) });
+	ingest_flags(to, NODE_CALL);
+	ingest_facts(to, ingest_string(to, sb_str(&list)));
+	scratch_close(&own);
+}
+
 /* Counts the float operations of a call. Sets *class to the unit that computes them. */
 static struct flops flops_of(const struct et_call *c, enum flops_class *class)
 {
@@ -93,6 +123,8 @@ static void put_call(
 			ingest_input(to, inputs++, ingest_string(to, x->calls.v[from].path), 0);
 	}
 	put_outputs(to, c->output_shapes);
+	if (flops)
+		put_counted(to, c, x->a->work);
 	uint32_t node = ingest_end_node(to);
 	if (flops == UNKNOWN)
 		ingest_set_uncounted(to, node);

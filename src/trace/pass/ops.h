@@ -21,6 +21,7 @@
 #define OPS_HOST         "(host)" /* type of ops on threads if the grouping uses types of device work */
 #define OPS_NO_PHASE     "(no phase)"
 #define OPS_UNKNOWN_TYPE "Unknown"
+#define OPS_CALL         "(call)" /* type of driver calls, which only TRACE_BY_CALLS makes ops */
 
 /* Options for making ops: the slices that are levels of paths, and the node of device work. */
 enum trace_by {
@@ -36,7 +37,8 @@ enum trace_by {
 	TRACE_BY_PHASE,        /* like TRACE_BY_PATH, below the phase of the server's step */
 	TRACE_BY_MODULE_CLASS, /* modules by their classes: Linear for Linear_0 and Linear_1 */
 	TRACE_BY_STACK,        /* like TRACE_BY_PATH, but one op per call stack: "aten::mm#12" */
-	TRACE_BY_CALLS,        /* like TRACE_BY_STACK, with the kernel's name as the last level */
+	TRACE_BY_CALLS,        /* like TRACE_BY_STACK, with the name of the kernel or driver call
+	                          as the last level */
 	TRACE_BY_N
 };
 
@@ -144,6 +146,9 @@ struct trace_ops {
 	int64_t moved_time;  /* ticks of copies, memsets and communication, which have no float
 	                        operations, and which are not in calls */
 	int64_t opless_time; /* ticks of other work that no op launched according to the file */
+	uint64_t idle_nodes; /* nodes of a graph with float operations, without an execution in the
+	                        steps, which are not in calls */
+	int64_t idle_flops;  /* float operations of one execution of each of these nodes */
 	bool deeper;         /* true: some levels are in OPS_DEEPER */
 	uint64_t overlaps;   /* number of thread slices that overlap others without being nested */
 	uint64_t unlinked;   /* number of slices of device work without an op in the file */

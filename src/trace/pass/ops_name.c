@@ -47,6 +47,8 @@ struct ops_rule ops_rule_of(enum trace_source source, enum trace_by by)
 {
 	struct ops_rule rule = source_rules[source];
 
+	if (by == TRACE_BY_CALLS)
+		rule.levels |= CATEGORY_BIT(CATEGORY_CALL);
 	rule.nested = rule.levels | rule.gaps | by_rules[by].levels;
 	if (by_rules[by].levels)
 		rule.levels = by_rules[by].levels;
@@ -141,6 +143,8 @@ static struct str type_of_slice(struct finding *x, const struct slice *s)
 {
 	struct str type = slice_text(x->to->t, s, ARG_OP_TYPE);
 
+	if (x->by == TRACE_BY_CALLS && s->category == CATEGORY_CALL)
+		return S(OPS_CALL);
 	if (ends_with_kernel(x->by) || groups_device_work(x->by))
 		return S(OPS_HOST);
 	if (x->by == TRACE_BY_PHASE)

@@ -467,7 +467,7 @@ bool read_xspace(struct src *s, struct trace_build *to, struct arena *a, struct 
 		        e->code ? &later : e); /* the damage has already been reported */
 		read_top(&x, pass);
 		if (pass == XPASS_RUNS)
-			xspace_sort_runs(&x);
+			xspace_join_runs(&x);
 	}
 	hlo_build(&x);
 	src_count_unused(s, S("compressed texts"), x.compressed);

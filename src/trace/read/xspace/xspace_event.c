@@ -10,6 +10,7 @@
 #include "base/sort.h"
 #include "trace/read/xspace/xspace_internal.h"
 
+#define SHIFT_MAX     64 /* maximum difference between the numbers of one run on two devices */
 #define UNKNOWN_EVENT "(unknown)" /* name of events without metadata */
 
 /* State of the conversion of one event. */
@@ -322,6 +323,14 @@ static struct xkind make_kind(struct xevent *e, struct str shared)
 	return made;
 }
 
+/* Returns the metadata with an id, or NULL. */
+static struct xmeta *meta_of(const struct xplane *p, uint64_t id)
+{
+	uint32_t i;
+
+	return imap_get(&p->meta_of, id, &i) ? &p->metas.v[i] : NULL;
+}
+
 /* Finds or creates the kind of an event. x->key contains the shared stats of the event. */
 static struct xkind kind_of(struct xevent *e)
 {
@@ -335,15 +344,13 @@ static struct xkind kind_of(struct xevent *e)
 		.correlates = e->uses >> XSTAT_CORRELATION & 1,
 		.steps = e->uses >> XSTAT_STEP & 1 && number_of(e, XSTAT_STEP, ARG_STEP, &step) };
 	uint64_t unused = x->bad + x->compressed;
-	struct xmeta *meta = NULL;
+	struct xmeta *meta = meta_of(e->l->plane, e->id);
 	struct xkind kind;
 	struct str key;
 	uint32_t i;
 
 	memcpy(x->key.v, &head, sizeof head);
 	key = str_make(x->key.v, x->key.n);
-	if (imap_get(&e->l->plane->meta_of, e->id, &i))
-		meta = &e->l->plane->metas.v[i];
 	if (meta && meta->kind && str_eq(intern_str(&x->kind_keys, meta->kind - 1), key))
 		i = meta->kind - 1;
 	else
@@ -372,7 +379,18 @@ static void put_run(const struct xevent *e, int64_t start)
 
 	BISECT(i, 0, p->runs.n, p->runs.v[i].start <= start);
 	if (i && start < p->runs.v[i - 1].end)
-		build_arg_int(e->l->x->b, ARG_RUN, p->runs.v[i - 1].run);
+		build_arg_int(e->l->x->b, ARG_RUN, num_add(p->runs.v[i - 1].run, p->run_shift));
+}
+
+/* Shifts the run that the event's own stats name. */
+static void shift_run(struct xevent *e)
+{
+	for (size_t i = 0; i < e->own; i++) {
+		struct xstat *s = &e->l->x->stats.v[i];
+		if (s->name->use == XSTAT_ARG && s->name->key == ARG_RUN &&
+		        (s->type == ARG_INT || s->type == ARG_UINT))
+			s->i = num_add(s->i, e->l->plane->run_shift);
+	}
 }
 
 static void append(struct xevent *e)
@@ -392,6 +410,8 @@ static void append(struct xevent *e)
 	}
 	number_of(e, XSTAT_CORRELATION, 0, &correlation);
 	build_args_clear(x->b);
+	if (e->l->plane->run_shift)
+		shift_run(e);
 	put_all(x, x->stats.v, x->stats.n);
 	if (e->has_count)
 		build_arg_int(x->b, ARG_COUNT, e->count);
@@ -496,6 +516,8 @@ void xspace_run(struct xline_walk *line, struct str bytes)
 	if (parse_event(&e, bytes) && number_of(&e, XSTAT_ARG, ARG_RUN, &made.run)) {
 		made.start = num_add(line->base, e.offset);
 		made.end = num_add(made.start, e.duration);
+		const struct xmeta *meta = meta_of(line->plane, e.id);
+		made.program = meta ? meta->name : STR_NONE;
 		VEC_PUSH(x->a, &line->plane->runs, made);
 	}
 	x->bad = bad;
@@ -513,9 +535,63 @@ static int by_start(const void *v, uint32_t a, uint32_t b)
 	return (x->run > y->run) - (x->run < y->run);
 }
 
-void xspace_sort_runs(struct xspace *x)
+/* Returns how many runs of p are runs of the same program on the other device after a shift of
+ * their numbers, or -1 if one is a run of another program. of: index in most->runs by number. */
+static int64_t agreeing(
+        const struct xplane *p, const struct xplane *most, const struct imap *of, int64_t shift)
 {
-	for (size_t i = 0; i < x->planes.n; i++)
-		sort_array(x->a, x->planes.v[i].runs.v, x->planes.v[i].runs.n, sizeof(struct xrun),
-		        by_start);
+	int64_t n = 0;
+	uint32_t k;
+
+	for (size_t i = 0; i < p->runs.n; i++) {
+		const struct xrun *r = &p->runs.v[i];
+		if (!imap_get(of, (uint64_t)num_add(r->run, shift), &k))
+			continue;
+		if (!str_eq(most->runs.v[k].program, r->program))
+			return -1;
+		n++;
+	}
+	return n;
+}
+
+/* Returns the smallest shift up to SHIFT_MAX with which every run of p is a run of the same program
+ * on the other device; 0 if there is none, or if equal numbers name runs of one program already. */
+static int64_t shift_of(const struct xplane *p, const struct xplane *most, const struct imap *of)
+{
+	if (agreeing(p, most, of, 0) >= 0)
+		return 0;
+	for (int64_t d = 1; d <= SHIFT_MAX; d++) {
+		if (agreeing(p, most, of, d) == (int64_t)p->runs.n)
+			return d;
+		if (agreeing(p, most, of, -d) == (int64_t)p->runs.n)
+			return -d;
+	}
+	return 0;
+}
+
+void xspace_join_runs(struct xspace *x)
+{
+	const struct xplane *most = NULL;
+	struct imap of;
+	uint64_t shifted = 0;
+
+	for (size_t i = 0; i < x->planes.n; i++) {
+		struct xplane *p = &x->planes.v[i];
+		sort_array(x->a, p->runs.v, p->runs.n, sizeof(struct xrun), by_start);
+		if (!most || p->runs.n > most->runs.n)
+			most = p;
+	}
+	imap_init(&of, x->a);
+	for (size_t i = 0; most && i < most->runs.n; i++)
+		imap_put(&of, (uint64_t)most->runs.v[i].run, (uint32_t)i, false);
+	for (size_t i = 0; i < x->planes.n; i++) {
+		struct xplane *p = &x->planes.v[i];
+		p->run_shift = p == most ? 0 : shift_of(p, most, &of);
+		shifted += p->run_shift != 0;
+	}
+	note_count(build_notes(x->b), shifted,
+	        "note: %llu {device numbers its|devices number their} runs of programs differently "
+	        "from "
+	        "%.*s, so runs are joined by their programs\n",
+	        (unsigned long long)shifted, STR(most ? most->name : STR_NONE));
 }

@@ -89,9 +89,11 @@ struct xline {
 	struct str name;
 };
 
-/* A run of a program. start and end are ticks on the clock of the events; run is the run_id. */
+/* A run of a program. start and end are ticks on the clock of the events; run is the run_id;
+ * program is the name of the event, empty if the file lacks it. */
 struct xrun {
 	int64_t start, end, run;
+	struct str program;
 };
 
 /* Ids of instructions or computations. */
@@ -157,6 +159,7 @@ struct xplane {
 	VEC(struct xmeta) metas;
 	struct imap meta_of;       /* key: id of an XEventMetadata; value: index in metas */
 	VEC(struct xrun) runs;     /* events of the line XLA Modules, sorted by start */
+	int64_t run_shift;         /* added to run_id: see xspace_join_runs */
 	VEC(struct str) raw_stats; /* encoded stats of the plane */
 };
 
@@ -252,8 +255,10 @@ void xspace_event(struct xline_walk *l, struct str bytes);
 /* Stores the run for an encoded event of the line XLA Modules. Ignores a malformed event. */
 void xspace_run(struct xline_walk *l, struct str bytes);
 
-/* Sorts the runs of each plane by start. */
-void xspace_sort_runs(struct xspace *x);
+/* Sorts the runs of each plane by start. Some files count the runs of each device from 1, so that
+ * equal numbers name different runs if one device ran more programs: sets run_shift of such a
+ * device, so that its numbers are those of the device with the most runs, and notes it. */
+void xspace_join_runs(struct xspace *x);
 
 /* Parses the text of an op: "jit(f)/add:", "dense/MatMul:MatMul", "Iterator::Map". */
 struct xop xspace_op(struct str name);
