@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Checks the symbols of the built library: it exports only tfp_ names, has every function of the public header, and is not linked with a prompt library.
+# Checks the symbols of the built library: it exports only tfp_ names, has every function of the public header, and is not linked
+# with a prompt library. The Debian package, which does not build otherwise, lists the same functions.
 #   tools/check_symbols.sh DIR       DIR has libtfprof.so
 set -u
 lib=${1-build}/libtfprof.so
@@ -34,6 +35,10 @@ done)
 judge 'declared in the public header, but not exported' "$missing"
 hidden=$(for f in $shown; do echo "$declared" | grep -qx "$f" || echo "$f"; done)
 judge 'exported, but not declared in the public header' "$hidden"
+
+recorded=$(sed -n 's/^ \(tfp_[a-z0-9_]*\)@Base .*/\1/p' "$(dirname "$0")/../packaging/debian/libtfprof0.symbols" | sort)
+judge 'exported, but not in packaging/debian/libtfprof0.symbols' "$(for f in $shown; do echo "$recorded" | grep -qx "$f" || echo "$f"; done)"
+judge 'in packaging/debian/libtfprof0.symbols, but not exported' "$(for f in $recorded; do echo "$shown" | grep -qx "$f" || echo "$f"; done)"
 
 judge 'the library must not need these' "$(ldd "$lib" | grep -E 'edit|readline|tinfo|ncurses')"
 judge 'not found' "$(ldd "$lib" | grep 'not found')"

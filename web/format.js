@@ -43,6 +43,11 @@ export function nanoseconds(v) {
 	return fixed(v, !u || v >= 99.95 ? 0 : v >= 9.995 ? 1 : 2) + units[u];
 }
 
+// The share of the device time for which float operations are known. d: a document with coverage, or null.
+export function coverage(d) {
+	return d && d.coverage !== undefined ? `known for ${number(100 * d.coverage, 'percent')} of the device time` : '';
+}
+
 export function number(v, unit) {
 	if (v === null || v === undefined)
 		return '';

@@ -2,7 +2,7 @@
 // The first page: inputs, totals, hottest entries and advice.
 import { barList, legend, stacked, utilisation } from './charts.js';
 import { el } from './dom.js';
-import { distinct, exact, number, percent, plain, shorten } from './format.js';
+import { coverage, distinct, exact, number, percent, plain, shorten } from './format.js';
 import { short } from './names.js';
 import { link } from './state.js';
 import { rowsTable } from './data.js';
@@ -33,12 +33,12 @@ function stepTime(times) {
 	return tile('step_ns', t.marked ? 'Step time' : 'Trace time', t.mean_ns, 'ns', [times.length > 1 && plain(t.worker), note].filter(Boolean).join(': '));
 }
 
-// The numbers at the top. Times of operations are sums: in a trace they are no part of the step time, as operations run at the same time.
-function figures(document, times, memory) {
+// The numbers at the top. counted: the coverage of float operations, or nothing. memory: the document of memory, or nothing. Times of operations are sums: in a trace they are no part of the step time, as operations run at the same time.
+function figures(document, times, counted, memory) {
 	const total = document.total || {}, steps = document.steps ? document.steps.used.length : 0, per = steps > 1 ? `average of ${steps} steps` : '';
 	const list = times.length ? [['accelerator_micros', 'us', 'Device time', 'sum over operations' + (steps > 1 ? ', per step' : '')], ['cpu_micros', 'us', 'Host time', 'sum over operations' + (steps > 1 ? ', per step' : '')]]
 		: [['micros', 'us', 'Time per step', per], ['accelerator_micros', 'us', 'On accelerators', percent(total.accelerator_micros, total.micros)], ['cpu_micros', 'us', 'On the CPU', percent(total.cpu_micros, total.micros)]];
-	const bound = total.uncounted > 0 ? 'at least: some calls are not counted' : '';
+	const bound = [total.uncounted > 0 ? 'at least: some calls are not counted' : '', coverage(counted)].filter(Boolean).join('; ');
 	const tiles = [times.length ? stepTime(times) : null, ...[...list, ...FIGURES].filter(([m]) => total[m] > 0).map(([m, unit, label, note]) => tile(m, label, total[m], unit, m === 'float_ops' ? bound : note))].filter(Boolean);
 	const peak = memory && !(total.peak_bytes > 0) ? memory.memory.reduce((a, b) => b.peak_bytes > a.peak_bytes ? b : a, { peak_bytes: 0 }) : { peak_bytes: 0 };
 	if (peak.peak_bytes > 0) // of a file with memory alone, it is the first number
@@ -262,5 +262,5 @@ export async function overviewPage(report) {
 	const first = (await report.entry(report.list[0].name)).document, summary = await report.entry('summary'), memory = await report.entry('memory');
 	const times = summary ? summary.document.step_time : [];
 	const parts = await Promise.all([why(report), steps(report, times.some(t => t.marked || t.steps > 1)), devices(report), phases(report), idle(report), critical(report), hot(report, 'op', 'operation types'), hot(report, 'scope', 'nodes'), kernels(report), hot(report, 'code', 'code lines'), advice(report)]);
-	return el('div', { class: 'overview' }, figures(first, times, memory && memory.document), el('div', { class: 'cards' }, parts, notes(first), inputs(first)));
+	return el('div', { class: 'overview' }, figures(first, times, summary && summary.document.float_ops_coverage, memory && memory.document), el('div', { class: 'cards' }, parts, notes(first), inputs(first)));
 }

@@ -3,7 +3,7 @@
 import { scaleLog, scaleSqrt } from 'd3-scale';
 import { figure } from './charts.js';
 import { copyButton, el, replace, svg } from './dom.js';
-import { exact, nanoseconds, number, plain, quote, shorten, tick } from './format.js';
+import { coverage, exact, nanoseconds, number, plain, quote, shorten, tick } from './format.js';
 import { rowsTable } from './data.js';
 import { fillOf } from './palette.js';
 import { dataTable } from './table.js';
@@ -61,9 +61,9 @@ export async function rooflinePage(report, entry) {
 		['Bytes accessed', exact(r.bytes_accessed, 'bytes')], ['Rate', number(r.flops_per_second, 'flop/s') + ' flop/s'], ['Memory', number(r.bytes_per_second, 'bytes/s')], ['Type', plain(r.type || r.op)], ['Device', plain(r.device)]]
 		.map(([k, v]) => el('span', {}, el('span', { class: 'muted' }, k + ' '), v))));
 	const text = !drawn.length ? 'The chart is empty: no op in the file has both float operations and bytes accessed.'
-		: 'Each point is an op; ops with larger points take longer. ' + (known ? 'The line is the limit of the device: its memory bandwidth on the left, its float operations per second on the right.' : 'The peaks of the device are not known, so no line is drawn.')
-			+ (d.coverage === undefined ? '' : ` Float operations are known for ${number(100 * d.coverage, 'percent')} of the device time.`);
-	return el('div', { class: 'stack' }, el('p', { class: 'hint' }, text),
+		: 'Each point is an op; ops with larger points take longer. ' + (known ? 'The line is the limit of the device: its memory bandwidth on the left, its float operations per second on the right.' : 'The peaks of the device are not known, so no line is drawn.');
+	const counted = coverage(d) && ` Float operations are ${coverage(d)}.`;
+	return el('div', { class: 'stack' }, el('p', { class: 'hint' }, text, counted),
 		drawn.length ? el('section', { class: 'card' }, el('h2', {}, 'Roofline'), figure(width => chart(width, drawn, d.peaks, select)), details) : null,
 		el('section', { class: 'card' }, el('div', { class: 'cardhead' }, el('h2', {}, 'Ops'), el('span', { class: 'muted' }, d.row_count.toLocaleString('en-US') + (d.row_count === 1 ? ' row' : ' rows')), el('span', { class: 'grow' }),
 			copyButton('Copy command', () => ['tfprof', ...entry.words].map(quote).join(' '))), dataTable(rowsTable(d, 'roofline'), { name: 'Ops', filter: true, sort: 'time_ns' })));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A view (scope, graph, op, code): icicle and table of the same tree.
 import { announce, copyButton, el, replace, select } from './dom.js';
-import { exact, number, percent, plain, quote, shorten } from './format.js';
+import { coverage, exact, number, percent, plain, quote, shorten } from './format.js';
 import { TreePage } from './page_tree.js';
 import { fill } from './palette.js';
 import { patternOf } from './search.js';
@@ -175,5 +175,7 @@ export async function viewPage(report, name) {
 	const page = new ViewPage({ ...entry, document }, report);
 	if (!page.metric)
 		return el('p', { class: 'empty' }, 'The entries of this view have no time, memory or parameters to show.');
-	return el('div', {}, el('p', { class: 'hint' }, HINTS[name] || ''), page.build());
+	const summary = page.metrics.some(m => m.name === 'float_ops') && await report.entry('summary');
+	const counted = summary ? coverage(summary.document.float_ops_coverage) : '';
+	return el('div', {}, el('p', { class: 'hint' }, HINTS[name] || '', counted && ` Float operations are ${counted}.`), page.build());
 }

@@ -47,7 +47,7 @@ _tfprof_words()
 	report) COMPREPLY=($(compgen -W '-o --as= -step -account_type_regexes -device_regexes -rename -worker_regexes --help' -- "$cur") $(compgen -f -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
 	set) own='--all ' single='-all ' ;;
-	checkpoint) COMPREPLY=($(compgen -W '--verify -show_name_regexes -output -o --help' -- "$cur") $(compgen -f -- "$cur"))
+	checkpoint) COMPREPLY=($(compgen -W '--verify -show_name_regexes -output -o -wide -full_names --help' -- "$cur") $(compgen -f -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
 	diff) case $prev in -view|--view) COMPREPLY=($(compgen -W 'scope graph op code' -- "$cur")); return ;; esac ;;&
 	diff) case $prev in -of|--of) COMPREPLY=($(compgen -W 'nodes kernels steps devices memory phases' -- "$cur")); return ;; esac ;;&
@@ -100,7 +100,7 @@ _tfprof_words()
 	at|-at)
 		COMPREPLY=($(compgen -W 'peak oom end' -- "$cur")); return ;;
 	by|-by)
-		COMPREPLY=($(compgen -W 'none worker module op annotation source kernel hlo_category function phase module-class' -- "$cur")); return ;;
+		COMPREPLY=($(compgen -W 'none worker module op annotation source kernel hlo_category function phase module-class provider' -- "$cur")); return ;;
 	align|-align)
 		COMPREPLY=($(compgen -W 'step time' -- "$cur")); return ;;
 	esac

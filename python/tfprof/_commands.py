@@ -184,7 +184,7 @@ class Commands:
             rename: Optional[str] = None,
             stats: Optional[Statistics] = None,
             at: Optional[str] = None,
-            by: Optional[Literal['none', 'worker', 'module', 'op', 'annotation', 'source', 'kernel', 'hlo_category', 'function', 'phase', 'module-class']] = None,
+            by: Optional[Literal['none', 'worker', 'module', 'op', 'annotation', 'source', 'kernel', 'hlo_category', 'function', 'phase', 'module-class', 'provider']] = None,
             max_workers: Optional[int] = None,
             worker_regexes: Optional[Words] = None,
             align: Optional[Literal['step', 'time']] = None,
@@ -233,7 +233,8 @@ class Commands:
         by: worker: add columns for each worker, the slowest worker and the spread; all other
             values select how scope, op and top group the slices of a trace, and source also
             how top groups a profile with call stacks; module-class: one row for all layers of
-            a class, such as Linear. Default: none.
+            a class, such as Linear; provider: by execution provider of ONNX Runtime. Default:
+            none.
         max_workers: show columns for the N workers with the largest totals; negative: 8, or as
             many as fit the terminal. Default: -1.
         worker_regexes: use only the workers whose names match. Default: .*.
@@ -306,7 +307,7 @@ class Commands:
             rename: Optional[str] = None,
             stats: Optional[Statistics] = None,
             at: Optional[str] = None,
-            by: Optional[Literal['none', 'worker', 'module', 'op', 'annotation', 'source', 'kernel', 'hlo_category', 'function', 'phase', 'module-class']] = None,
+            by: Optional[Literal['none', 'worker', 'module', 'op', 'annotation', 'source', 'kernel', 'hlo_category', 'function', 'phase', 'module-class', 'provider']] = None,
             max_workers: Optional[int] = None,
             worker_regexes: Optional[Words] = None,
             align: Optional[Literal['step', 'time']] = None,
@@ -354,7 +355,8 @@ class Commands:
         by: worker: add columns for each worker, the slowest worker and the spread; all other
             values select how scope, op and top group the slices of a trace, and source also
             how top groups a profile with call stacks; module-class: one row for all layers of
-            a class, such as Linear. Default: none.
+            a class, such as Linear; provider: by execution provider of ONNX Runtime. Default:
+            none.
         max_workers: show columns for the N workers with the largest totals; negative: 8, or as
             many as fit the terminal. Default: -1.
         worker_regexes: use only the workers whose names match. Default: .*.
@@ -427,7 +429,7 @@ class Commands:
             rename: Optional[str] = None,
             stats: Optional[Statistics] = None,
             at: Optional[str] = None,
-            by: Optional[Literal['none', 'worker', 'module', 'op', 'annotation', 'source', 'kernel', 'hlo_category', 'function', 'phase', 'module-class']] = None,
+            by: Optional[Literal['none', 'worker', 'module', 'op', 'annotation', 'source', 'kernel', 'hlo_category', 'function', 'phase', 'module-class', 'provider']] = None,
             max_workers: Optional[int] = None,
             worker_regexes: Optional[Words] = None,
             align: Optional[Literal['step', 'time']] = None,
@@ -476,7 +478,8 @@ class Commands:
         by: worker: add columns for each worker, the slowest worker and the spread; all other
             values select how scope, op and top group the slices of a trace, and source also
             how top groups a profile with call stacks; module-class: one row for all layers of
-            a class, such as Linear. Default: none.
+            a class, such as Linear; provider: by execution provider of ONNX Runtime. Default:
+            none.
         max_workers: show columns for the N workers with the largest totals; negative: 8, or as
             many as fit the terminal. Default: -1.
         worker_regexes: use only the workers whose names match. Default: .*.
@@ -549,7 +552,7 @@ class Commands:
             rename: Optional[str] = None,
             stats: Optional[Statistics] = None,
             at: Optional[str] = None,
-            by: Optional[Literal['none', 'worker', 'module', 'op', 'annotation', 'source', 'kernel', 'hlo_category', 'function', 'phase', 'module-class']] = None,
+            by: Optional[Literal['none', 'worker', 'module', 'op', 'annotation', 'source', 'kernel', 'hlo_category', 'function', 'phase', 'module-class', 'provider']] = None,
             max_workers: Optional[int] = None,
             worker_regexes: Optional[Words] = None,
             align: Optional[Literal['step', 'time']] = None,
@@ -600,7 +603,8 @@ class Commands:
         by: worker: add columns for each worker, the slowest worker and the spread; all other
             values select how scope, op and top group the slices of a trace, and source also
             how top groups a profile with call stacks; module-class: one row for all layers of
-            a class, such as Linear. Default: none.
+            a class, such as Linear; provider: by execution provider of ONNX Runtime. Default:
+            none.
         max_workers: show columns for the N workers with the largest totals; negative: 8, or as
             many as fit the terminal. Default: -1.
         worker_regexes: use only the workers whose names match. Default: .*.
@@ -681,7 +685,7 @@ class Commands:
             device_regexes: Optional[Words] = None,
             rename: Optional[str] = None,
             at: Optional[str] = None,
-            by: Optional[Literal['none', 'worker', 'module', 'op', 'annotation', 'source', 'kernel', 'hlo_category', 'function', 'phase', 'module-class']] = None,
+            by: Optional[Literal['none', 'worker', 'module', 'op', 'annotation', 'source', 'kernel', 'hlo_category', 'function', 'phase', 'module-class', 'provider']] = None,
             worker_regexes: Optional[Words] = None) -> Result:
         """Runs the command top: nodes by own time, the hottest first.
 
@@ -709,7 +713,8 @@ class Commands:
         by: worker: add columns for each worker, the slowest worker and the spread; all other
             values select how scope, op and top group the slices of a trace, and source also
             how top groups a profile with call stacks; module-class: one row for all layers of
-            a class, such as Linear. Default: none.
+            a class, such as Linear; provider: by execution provider of ONNX Runtime. Default:
+            none.
         worker_regexes: use only the workers whose names match. Default: .*.
 
         Units: the end of a column's name: _ns nanoseconds, _micros microseconds, _bytes bytes;

@@ -9,7 +9,7 @@
 
 #define ARGUMENTS_MAX 12 /* after this number of template arguments, all are shown */
 
-struct chosen_names {
+struct name_rounds {
 	struct arena *a;
 	const struct str *full;
 	struct str *reduced;
@@ -18,7 +18,7 @@ struct chosen_names {
 };
 
 /* Reduces the names of a round, and closes those that differ. Returns true if some do not. */
-static bool reduce_round(struct chosen_names *x, size_t arguments)
+static bool reduce_round(struct name_rounds *x, size_t arguments)
 {
 	size_t *first = ARENA_ARRAY(x->a, x->n, size_t); /* indexed by text: 1 + its first name */
 	bool *alike = ARENA_ARRAY(x->a, x->n, bool);     /* indexed by text */
@@ -45,7 +45,7 @@ static bool reduce_round(struct chosen_names *x, size_t arguments)
 
 void reduce_names(struct arena *a, const struct str *full, struct str *reduced, size_t n)
 {
-	struct chosen_names x = {
+	struct name_rounds x = {
 		.a = a, .full = full, .reduced = reduced, .n = n, .open = ARENA_ARRAY(a, n, bool)
 	};
 	size_t arguments = REDUCED_ARGUMENTS;

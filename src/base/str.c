@@ -10,6 +10,8 @@
 
 #include "base/bits.h"
 
+#define BINARY_BYTES 256 /* number of bytes that str_is_binary examines */
+
 int str_cmp(struct str a, struct str b)
 {
 	size_t n = a.n < b.n ? a.n : b.n;
@@ -80,6 +82,18 @@ bool str_is_among(const char *words, struct str name)
 		words += n + (words[n] == ' ');
 	}
 	return false;
+}
+
+bool str_is_binary(struct str head)
+{
+	size_t n = head.n < BINARY_BYTES ? head.n : BINARY_BYTES;
+	unsigned controls = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		uint8_t c = (uint8_t)head.p[i];
+		controls += c < ' ' && (c < '\t' || c > '\r');
+	}
+	return controls > 1;
 }
 
 struct str str_sub(struct str s, size_t from, size_t n)

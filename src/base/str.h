@@ -94,8 +94,11 @@ struct str str_copy(struct arena *a, struct str s);
 struct str str_lower(struct arena *a, struct str s); /* ASCII only */
 struct str str_replace_char(struct arena *a, struct str s, char from, char to);
 char *str_z(struct arena *a, struct str s); /* NUL-terminated copy, for system calls */
-bool str_is_utf8(struct str s);             /* by the rules for proto3 strings */
-size_t str_letters(struct str s);           /* number of characters of UTF-8 */
+/* True if the beginning of a file has the control characters of a binary format. A single damaged
+ * byte does not make a text binary. */
+bool str_is_binary(struct str head);
+bool str_is_utf8(struct str s);   /* by the rules for proto3 strings */
+size_t str_letters(struct str s); /* number of characters of UTF-8 */
 
 /* Removes every leading and trailing ' and " character. */
 struct str str_strip_quotes(struct str s);

@@ -9,14 +9,23 @@
 #include "device/device_parts.h"
 #include "device/device_ranges.h"
 
+/* The launch configuration of a kernel, as far as its arguments state it. */
+struct event_shape {
+	uint32_t grid[3], block[3];
+	uint32_t registers, static_shared, dynamic_shared;
+	bool has_grid, has_block;
+	bool read; /* true: the arguments of the event have been read */
+};
+
 struct trace_feed {
 	struct device_use *u;
 	const struct trace *t;
 	struct arena *scratch;
-	struct recorded_gpu *gpus; /* indexed by device */
-	uint32_t *parts;           /* indexed by track: 1 + its part, 0: none yet */
-	uint32_t *kernel_of;       /* indexed by event: 1 + index in u->kernels, 0: none yet */
-	uint32_t *scope_of;        /* indexed by launch: scope of the range around its call */
+	struct recorded_gpu *gpus;  /* indexed by device */
+	uint32_t *parts;            /* indexed by track: 1 + its part, 0: none yet */
+	uint32_t *kernel_of;        /* indexed by event: 1 + index in u->kernels, 0: none yet */
+	struct event_shape *shapes; /* indexed by event: from the arguments of the event */
+	uint32_t *scope_of;         /* indexed by launch: scope of the range around its call */
 	struct gpu_call_feed calls;
 };
 
@@ -199,29 +208,43 @@ static struct str text_of(const struct trace *t, const struct argument *a)
 	return a->type == ARG_TEXT ? trace_str(t, a->text) : STR_NONE;
 }
 
-/* Counts the launch configuration of a kernel, if the slice states it. */
+static void read_shape(const struct trace *t, struct str args, struct event_shape *k)
+{
+	struct argument a;
+
+	while (argument_next(&args, &a))
+		switch (a.key) {
+		case ARG_GRID: k->has_grid = read_triple(text_of(t, &a), k->grid); break;
+		case ARG_BLOCK: k->has_block = read_triple(text_of(t, &a), k->block); break;
+		case ARG_REGISTERS: k->registers = small_int(t, &a); break;
+		case ARG_STATIC_SHARED: k->static_shared = small_int(t, &a); break;
+		case ARG_DYNAMIC_SHARED: k->dynamic_shared = small_int(t, &a); break;
+		default: break;
+		}
+}
+
+/* Counts the launch configuration of a kernel, if the event or the slice states it. The arguments
+ * of the slice have precedence. */
 static void take_shape(struct trace_feed *f, const struct slice *s)
 {
 	const struct trace *t = f->t;
-	struct str parts[] = { t->events.v[s->event].args, s->args }; /* arguments of the slice have
-	                                                                 precedence */
-	struct spool_kernel k = { .grid = { 0 } };
+	struct event_shape *known = &f->shapes[s->event], x;
 	struct device_use *u = f->u;
-	struct argument a;
-	bool grid = false, block = false;
 
-	for (size_t i = 0; t->keys & ARG_BIT(ARG_GRID) && i < 2; i++)
-		while (argument_next(&parts[i], &a))
-			switch (a.key) {
-			case ARG_GRID: grid = read_triple(text_of(t, &a), k.grid); break;
-			case ARG_BLOCK: block = read_triple(text_of(t, &a), k.block); break;
-			case ARG_REGISTERS: k.registers = small_int(t, &a); break;
-			case ARG_STATIC_SHARED: k.static_shared = small_int(t, &a); break;
-			case ARG_DYNAMIC_SHARED: k.dynamic_shared = small_int(t, &a); break;
-			default: break;
-			}
-	if (!grid || !block)
+	if (!(t->keys & ARG_BIT(ARG_GRID)))
 		return;
+	if (!known->read)
+		read_shape(t, t->events.v[s->event].args, known);
+	known->read = true;
+	x = *known;
+	read_shape(t, s->args, &x);
+	if (!x.has_grid || !x.has_block)
+		return;
+	struct spool_kernel k = { .registers = x.registers,
+		.static_shared = x.static_shared,
+		.dynamic_shared = x.dynamic_shared };
+	memcpy(k.grid, x.grid, sizeof k.grid);
+	memcpy(k.block, x.block, sizeof k.block);
 	if (!f->kernel_of[s->event])
 		f->kernel_of[s->event] = 1 + gpu_list_index(u, &u->kernels, trace_str(t, s->name));
 	device_add_shape(u, &u->kernels.v[f->kernel_of[s->event] - 1], f->parts[s->track] - 1, &k);
@@ -308,9 +331,10 @@ static void take_graphs(struct device_use *u)
 	}
 }
 
-void device_use_trace(struct device_use *u, const struct trace *t, const struct trace_links *links,
-        struct arena *a)
+void device_use_trace(struct device_use *u, const struct trace_links *links,
+        const struct trace_steps *steps, struct arena *a)
 {
+	const struct trace *t = steps->t;
 	struct scratch own;
 
 	device_use_init(u, t, a);
@@ -319,8 +343,9 @@ void device_use_trace(struct device_use *u, const struct trace *t, const struct 
 	struct trace_feed f = { .u = u, .t = t, .scratch = &own.a };
 	f.parts = ARENA_ARRAY(&own.a, t->tracks.n, uint32_t);
 	f.kernel_of = ARENA_ARRAY(&own.a, t->events.n, uint32_t);
+	f.shapes = ARENA_ARRAY(&own.a, t->events.n, struct event_shape);
 	f.scope_of = ARENA_ARRAY(&own.a, links->launches.n, uint32_t);
-	trace_find_steps(t, &u->steps, a);
+	u->steps = *steps;
 	trace_steps_find_work(&u->steps, links);
 	find_base(u);
 	add_processes(&f);

@@ -248,9 +248,9 @@ bool device_use_read(struct device_use *u, const struct recording_set *files,
         struct notes *notes, struct err *e);
 
 /* Adds up the work and the calls of a trace. Does not set the fields for ranges, memory and
- * overhead, which only recordings have. */
-void device_use_trace(struct device_use *u, const struct trace *t, const struct trace_links *links,
-        struct arena *a);
+ * overhead, which only recordings have. links and steps live as long as u. */
+void device_use_trace(struct device_use *u, const struct trace_links *links,
+        const struct trace_steps *steps, struct arena *a);
 
 /* Finds the usage and the idle causes of the devices in a step; step: its index. steps live as long
  * as u. */

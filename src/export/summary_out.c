@@ -40,6 +40,18 @@ static struct str device_label(const struct page_text *t, struct str name)
 	return str_sub(name, same, SIZE_MAX);
 }
 
+/* Appends the name of a device; the worker comes first if there are several. */
+static void put_device_name(struct page_text *t, const struct device_summary *d)
+{
+	const struct strs *workers = &t->p->m->workers;
+
+	if (workers->n > 1 && d->worker < workers->n) {
+		sb_put_name(&t->line, workers->v[d->worker]);
+		sb_char(&t->line, ' ');
+	}
+	sb_put_name(&t->line, table_shorten(t->a, device_label(t, d->name), 32));
+}
+
 /* Writes the line. If `wrap` is set, wraps it at its blanks. */
 static void put_line(struct page_text *t, const char *label, bool wrap)
 {
@@ -305,7 +317,7 @@ static void put_partition(struct page_text *t)
 			continue;
 		shown++;
 		begin(t);
-		sb_put_name(&t->line, table_shorten(t->a, device_label(t, d->name), 32));
+		put_device_name(t, d);
 		put_part(t, ": compute ", d->step.compute, all);
 		if (d->step.communication)
 			put_part(t, ", exposed communication ", d->step.communication, all);
@@ -387,7 +399,7 @@ static void put_devices(struct page_text *t)
 	for (size_t i = 0; i < f->devices.n && i < DEVICES_SHOWN; i++) {
 		const struct device_summary *d = &f->devices.v[i];
 		begin(t);
-		sb_put_name(&t->line, table_shorten(t->a, device_label(t, d->name), 32));
+		put_device_name(t, d);
 		put_time(t, " busy ", d->busy, "");
 		if (d->window > 0)
 			sb_fmt(&t->line, " (%.1f%%", 100.0 * (double)d->busy / (double)d->window);
@@ -419,6 +431,8 @@ static void put_times(struct page_text *t)
 		        p->m->averaged);
 	else if (p->m->averaged > 1)
 		sb_put(&t->line, S(", mean of the steps"));
+	if (p->m->averaged > 1 && p->m->workers.n > 1)
+		sb_fmt(&t->line, " of %zu workers", p->m->workers.n);
 	end(t, "time");
 }
 

@@ -17,31 +17,63 @@ void block_decode_init(struct block_decoder *g, struct src *s, struct arena *a, 
 
 /* ---- fields ---- */
 
-/* A position in the payload. */
+/* A position in the payload. The decoders of the most frequent records use a copy and the functions
+ * take_*, which are inlined, so the compiler keeps the copy in registers. */
 struct cursor {
 	const uint8_t *p, *end;
 	bool bad;
 };
+#define INLINED static inline __attribute__((always_inline))
 
-static __attribute__((noinline)) uint64_t get_long(struct cursor *c)
+/* A number and the position after it; NULL if it cannot be read. */
+struct long_number {
+	uint64_t v;
+	const uint8_t *p;
+};
+
+static __attribute__((noinline)) struct long_number get_long(const uint8_t *p, const uint8_t *end)
 {
-	uint64_t v = 0;
+	struct long_number x = { 0, p };
 
-	c->bad |= !varint_get(&c->p, c->end, &v);
-	return v;
+	if (!varint_get(&x.p, end, &x.v))
+		x.p = NULL;
+	return x;
 }
 
-static inline uint64_t get_u64(struct cursor *c)
+INLINED uint64_t take_u64(struct cursor *c)
 {
-	return c->p < c->end && *c->p < 0x80 ? *c->p++ : get_long(c);
+	const uint8_t *p = c->p;
+
+	if (p < c->end && *p < 0x80) {
+		c->p = p + 1;
+		return *p;
+	}
+	if (c->end - p >= 2 && p[1] < 0x80) {
+		c->p = p + 2;
+		return (*p & 0x7fu) | (uint64_t)p[1] << 7;
+	}
+	struct long_number x = get_long(p, c->end);
+	c->bad |= !x.p;
+	c->p = x.p ? x.p : p;
+	return x.v;
 }
 
-static inline uint32_t get_u32(struct cursor *c)
+INLINED uint32_t take_u32(struct cursor *c)
 {
-	uint64_t v = get_u64(c);
+	uint64_t v = take_u64(c);
 
 	c->bad |= v > UINT32_MAX;
 	return (uint32_t)v;
+}
+
+static uint64_t get_u64(struct cursor *c)
+{
+	return take_u64(c);
+}
+
+static uint32_t get_u32(struct cursor *c)
+{
+	return take_u32(c);
 }
 
 static uint8_t get_byte(struct cursor *c)
@@ -74,108 +106,131 @@ static void get_bytes(struct cursor *c, uint8_t *to, size_t n)
 	c->p += n;
 }
 
-static uint64_t get_time(struct block_decoder *g, struct cursor *c, enum spool_kind kind)
+INLINED uint64_t take_time(struct block_decoder *g, struct cursor *c, enum spool_kind kind)
 {
-	return g->slots.last[kind].time += (uint64_t)unzigzag(get_u64(c));
+	return g->slots.last[kind].time += (uint64_t)unzigzag(take_u64(c));
 }
 
-static uint32_t get_correlation(struct block_decoder *g, struct cursor *c, enum spool_kind kind)
+INLINED uint32_t take_correlation(struct block_decoder *g, struct cursor *c, enum spool_kind kind)
 {
-	return g->slots.last[kind].correlation += (uint32_t)unzigzag(get_u64(c));
+	return g->slots.last[kind].correlation += (uint32_t)unzigzag(take_u64(c));
+}
+
+static uint64_t get_time(struct block_decoder *g, struct cursor *c, enum spool_kind kind)
+{
+	return take_time(g, c, kind);
 }
 
 /* Decodes the fields that all records with a duration have. */
-static inline void get_span(struct block_decoder *g, struct cursor *c, enum spool_kind kind,
+INLINED void take_span(struct block_decoder *g, struct cursor *c, enum spool_kind kind,
         uint64_t *start, uint64_t *length, uint32_t *correlation)
 {
-	*start = get_time(g, c, kind);
-	*length = get_u64(c);
-	*correlation = get_correlation(g, c, kind);
+	*start = take_time(g, c, kind);
+	*length = take_u64(c);
+	*correlation = take_correlation(g, c, kind);
+}
+
+static void get_span(struct block_decoder *g, struct cursor *c, enum spool_kind kind,
+        uint64_t *start, uint64_t *length, uint32_t *correlation)
+{
+	take_span(g, c, kind, start, length, correlation);
+}
+
+INLINED void take_where(struct cursor *c, struct spool_where *w)
+{
+	w->device = take_u32(c);
+	w->context = take_u32(c);
+	w->stream = take_u32(c);
 }
 
 static void get_where(struct cursor *c, struct spool_where *w)
 {
-	w->device = get_u32(c);
-	w->context = get_u32(c);
-	w->stream = get_u32(c);
+	take_where(c, w);
 }
 
-static void get_graph(struct block_decoder *g, struct cursor *c, enum spool_kind kind,
+INLINED void take_graph(struct block_decoder *g, struct cursor *c, enum spool_kind kind,
         unsigned flags, uint32_t *graph, uint64_t *node)
 {
 	*graph = 0;
 	*node = 0;
 	if (!(flags & 4))
 		return;
-	*graph = get_u32(c);
-	*node = g->slots.last[kind].node += (uint64_t)unzigzag(get_u64(c));
+	*graph = take_u32(c);
+	*node = g->slots.last[kind].node += (uint64_t)unzigzag(take_u64(c));
 }
 
 /* ---- records ---- */
 
 /* Reads a slot number. With flag 1 the contents follow; otherwise the slot must be filled. */
-static bool get_slot(struct cursor *c, uint64_t v, unsigned flags, uint32_t *i)
+INLINED bool take_slot(struct cursor *c, uint64_t v, unsigned flags, uint32_t *i)
 {
 	c->bad |= v >= SPOOL_SLOTS;
 	*i = c->bad ? 0 : (uint32_t)v;
 	return flags & 1;
 }
 
-static void get_kernel(
-        struct block_decoder *g, struct cursor *c, unsigned flags, struct spool_kernel *k)
+static __attribute__((noinline)) void get_kernel(
+        struct block_decoder *g, struct cursor *at, unsigned flags, struct spool_kernel *k)
 {
+	struct cursor c = *at;
 	uint32_t i;
 
-	if (get_slot(c, get_u64(c), flags, &i)) {
-		g->slots.kernel[i].stamp = g->slots.stamp;
-		g->slots.kernel[i].name = get_u32(c);
-		get_where(c, &g->slots.kernel[i].at);
+	bool filled = !take_slot(&c, take_u64(&c), flags, &i);
+	struct spool_kernel_slot *slot = &g->slots.kernel[i];
+	if (!filled) {
+		slot->stamp = g->slots.stamp;
+		slot->name = take_u32(&c);
+		take_where(&c, &slot->at);
 		for (unsigned j = 0; j < 9; j++)
-			g->slots.kernel[i].shape[j] = get_u32(c);
+			slot->shape[j] = take_u32(&c);
 	}
-	c->bad |= g->slots.kernel[i].stamp != g->slots.stamp;
-	k->name = g->slots.kernel[i].name;
-	k->at = g->slots.kernel[i].at;
-	memcpy(k->grid, g->slots.kernel[i].shape, sizeof k->grid);
-	memcpy(k->block, g->slots.kernel[i].shape + 3, sizeof k->block);
-	k->registers = g->slots.kernel[i].shape[6];
-	k->static_shared = g->slots.kernel[i].shape[7];
-	k->dynamic_shared = g->slots.kernel[i].shape[8];
-	get_span(g, c, SPOOL_KERNEL, &k->start, &k->length, &k->correlation);
-	get_graph(g, c, SPOOL_KERNEL, flags, &k->graph, &k->graph_node);
+	c.bad |= slot->stamp != g->slots.stamp;
+	k->name = slot->name;
+	k->at = slot->at;
+	memcpy(k->grid, slot->shape, sizeof k->grid);
+	memcpy(k->block, slot->shape + 3, sizeof k->block);
+	k->registers = slot->shape[6];
+	k->static_shared = slot->shape[7];
+	k->dynamic_shared = slot->shape[8];
+	take_span(g, &c, SPOOL_KERNEL, &k->start, &k->length, &k->correlation);
+	take_graph(g, &c, SPOOL_KERNEL, flags, &k->graph, &k->graph_node);
+	*at = c;
 }
 
 /* Returns the slot of a call or a range. */
-static inline const struct spool_slot *get_small_slot(struct block_decoder *g, struct cursor *c,
+INLINED const struct spool_slot *take_small_slot(struct block_decoder *g, struct cursor *c,
         uint64_t v, unsigned flags, struct spool_slot *of)
 {
 	uint32_t i;
 
-	if (get_slot(c, v, flags, &i)) {
+	if (take_slot(c, v, flags, &i)) {
 		of[i].stamp = g->slots.stamp;
-		of[i].name = get_u32(c);
-		of[i].tid = get_u32(c);
-		of[i].more = get_u32(c);
+		of[i].name = take_u32(c);
+		of[i].tid = take_u32(c);
+		of[i].more = take_u32(c);
 	}
 	c->bad |= of[i].stamp != g->slots.stamp;
 	return &of[i];
 }
 
-static void get_api(struct block_decoder *g, struct cursor *c, unsigned flags, struct spool_api *v)
+static __attribute__((noinline)) void get_api(
+        struct block_decoder *g, struct cursor *at, unsigned flags, struct spool_api *v)
 {
-	const struct spool_slot *s = get_small_slot(g, c, get_u64(c), flags, g->slots.api);
+	struct cursor c = *at;
+	const struct spool_slot *s = take_small_slot(g, &c, take_u64(&c), flags, g->slots.api);
 
 	v->name = s->name;
 	v->tid = s->tid;
 	v->result = s->more;
-	get_span(g, c, SPOOL_API, &v->start, &v->length, &v->correlation);
+	take_span(g, &c, SPOOL_API, &v->start, &v->length, &v->correlation);
+	*at = c;
 }
 
 static void get_range(
         struct block_decoder *g, struct cursor *c, unsigned flags, struct spool_range *v)
 {
 	uint64_t word = get_u64(c);
-	const struct spool_slot *s = get_small_slot(g, c, word >> 3, flags, g->slots.range);
+	const struct spool_slot *s = take_small_slot(g, c, word >> 3, flags, g->slots.range);
 
 	c->bad |= (word & 7) > SPOOL_INSTANT;
 	v->op = (enum spool_range_op)(word & 7);
@@ -199,7 +254,7 @@ static void get_copy(
 	v->peer = flags & 1;
 	v->from_device = v->peer ? get_u32(c) : 0;
 	v->to_device = v->peer ? get_u32(c) : 0;
-	get_graph(g, c, SPOOL_COPY, flags, &v->graph, &v->graph_node);
+	take_graph(g, c, SPOOL_COPY, flags, &v->graph, &v->graph_node);
 }
 
 static void get_set(struct block_decoder *g, struct cursor *c, unsigned flags, struct spool_set *v)
@@ -208,14 +263,14 @@ static void get_set(struct block_decoder *g, struct cursor *c, unsigned flags, s
 	v->memory = get_byte(c);
 	v->bytes = get_u64(c);
 	get_where(c, &v->at);
-	get_graph(g, c, SPOOL_SET, flags, &v->graph, &v->graph_node);
+	take_graph(g, c, SPOOL_SET, flags, &v->graph, &v->graph_node);
 }
 
 static void get_memory(
         struct block_decoder *g, struct cursor *c, unsigned flags, struct spool_memory *v)
 {
 	v->time = get_time(g, c, SPOOL_MEMORY);
-	v->correlation = get_correlation(g, c, SPOOL_MEMORY);
+	v->correlation = take_correlation(g, c, SPOOL_MEMORY);
 	v->freed = flags & 1;
 	v->address = get_u64(c);
 	v->bytes = get_u64(c);
@@ -321,11 +376,18 @@ static void get_node(
 	c->bad |= copied && !v->original;
 }
 
-/* Decodes the rare records. */
-static void get_rare(
+/* Decodes all records but the most frequent ones. */
+static __attribute__((noinline)) void get_rare(
         struct block_decoder *g, struct cursor *c, unsigned flags, struct spool_record *r)
 {
 	switch (r->kind) {
+	case SPOOL_RANGE: get_range(g, c, flags, &r->range); break;
+	case SPOOL_COPY: get_copy(g, c, flags, &r->copy); break;
+	case SPOOL_SET: get_set(g, c, flags, &r->set); break;
+	case SPOOL_MEMORY: get_memory(g, c, flags, &r->memory); break;
+	case SPOOL_SYNC: get_sync(g, c, &r->sync); break;
+	case SPOOL_GRAPH: get_launch(g, c, &r->graph); break;
+	case SPOOL_OVERHEAD: get_overhead(g, c, &r->overhead); break;
 	case SPOOL_INFO:
 		r->info.key = get_text(c);
 		r->info.value = get_text(c);
@@ -381,13 +443,6 @@ static bool get_record(struct block_decoder *g, struct spool_record *r)
 	switch (r->kind) {
 	case SPOOL_KERNEL: get_kernel(g, &c, flags, &r->kernel); break;
 	case SPOOL_API: get_api(g, &c, flags, &r->api); break;
-	case SPOOL_RANGE: get_range(g, &c, flags, &r->range); break;
-	case SPOOL_COPY: get_copy(g, &c, flags, &r->copy); break;
-	case SPOOL_SET: get_set(g, &c, flags, &r->set); break;
-	case SPOOL_MEMORY: get_memory(g, &c, flags, &r->memory); break;
-	case SPOOL_SYNC: get_sync(g, &c, &r->sync); break;
-	case SPOOL_GRAPH: get_launch(g, &c, &r->graph); break;
-	case SPOOL_OVERHEAD: get_overhead(g, &c, &r->overhead); break;
 	default: get_rare(g, &c, flags, r);
 	}
 	g->p = c.p;

@@ -369,7 +369,7 @@ struct spool_record {
 #define SPOOL_SLOTS 512
 struct spool_slots {
 	uint32_t stamp; /* 1 + number of the block */
-	struct {
+	struct spool_kernel_slot {
 		uint32_t stamp;
 		uint32_t name;
 		struct spool_where at;

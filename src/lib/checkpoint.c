@@ -67,17 +67,25 @@ static void put_cells(struct tensor_listing *k, const struct ckpt_cell *c, size_
 			sheet_null(&k->sheet);
 }
 
-/* Writes name, type and shape, then the known values with their labels. */
+/* Writes name, type and shape, then the known values with their labels. On a terminal, a line that
+ * is too long is wrapped between values. */
 static void put_text(struct tensor_listing *k, const struct ckpt_cell *c, size_t n)
 {
+	size_t columns = k->o.wide ? 0 : k->s->columns, used = 0;
+	struct sb b = sb_in(&k->s->query_arena);
+
 	for (size_t i = 0; i < n; i++) {
 		if (i && i != SHAPE && c[i].text.n == 0)
 			continue;
-		if (i)
-			sink_put(k->out, S("  "));
+		b.n = 0;
 		if (i > SHAPE)
-			sink_fmt(k->out, "%s ", c[i].name);
-		sink_put(k->out, i == SHAPE && c[i].text.n == 0 ? S("scalar") : c[i].text);
+			sb_fmt(&b, "%s ", c[i].name);
+		sb_put(&b, i == SHAPE && c[i].text.n == 0 ? S("scalar") : c[i].text);
+		bool wraps = i && columns && used + 2 + b.n > columns;
+		if (i)
+			sink_put(k->out, wraps ? S("\n  ") : S("  "));
+		used = wraps ? 2 + b.n : used + (i ? 2 : 0) + b.n;
+		sink_put(k->out, sb_str(&b));
 	}
 	sink_char(k->out, '\n');
 }

@@ -427,6 +427,8 @@ static void note_nodes(struct session *s, const struct diff *d, const struct str
 {
 	struct sb b = sb_in(&s->query_arena);
 
+	if (names->n < 2) /* only gates are judged */
+		return;
 	for (int i = 0; i < 2; i++)
 		if (d->only[i])
 			sb_fmt(&b, "%s%llu only in %.*s", b.n ? ", " : "",
@@ -516,25 +518,12 @@ static bool make_compared(struct diff_sides *d, const struct diff_request *w, st
 	return ok;
 }
 
-/* Notes how far the sides can be compared. */
-static void note_compared(struct diff_sides *d, const struct diff *diff, const struct asked *k,
-        const struct strs *names)
-{
-	if (d->n > 1)
-		note_nodes(d->s, diff, names);
-	note_unlike(d, diff->request->c, k, names);
-	if (memory_of_all(d) == M_LIVE_BYTES)
-		note_line(&d->s->notes, "note: 'memory A B' compares the live sets by line\n");
-	note_case(d->s, diff->request->c);
-}
-
 static bool answer(struct diff_sides *d, const struct diff_request *w, struct sink *out)
 {
 	struct session *s = d->s;
 	struct arena *a = &s->query_arena;
 	struct strs names = choose_names(a, w);
 	struct emit to = { .a = a, .out = out, .notes = &s->notes, .arrays = s->arrays };
-	struct diff diff;
 	struct diff_answer x = { .view = &views[w->given.view],
 		.words = &w->sides,
 		.names = &names,
@@ -542,13 +531,13 @@ static bool answer(struct diff_sides *d, const struct diff_request *w, struct si
 		.top = w->given.top > 0 ? (size_t)w->given.top : 0,
 		.per_run = w->given.per_run,
 		.allow_inconclusive = w->given.allow_inconclusive,
-		.legacy = w->o.output.kind == OUT_LEGACY,
-		.d = &diff };
+		.legacy = w->o.output.kind == OUT_LEGACY };
 	struct gate_result *gates;
 	struct alias *aliases;
 	struct noise_request noise;
 	struct compare c;
 	struct asked k;
+	struct diff diff;
 
 	if (!all_different(&names))
 		return session_fail(
@@ -577,12 +566,17 @@ static bool answer(struct diff_sides *d, const struct diff_request *w, struct si
 		return false;
 	if (!diff.both)
 		return fail_apart(d, &c, &names);
-	note_compared(d, &diff, &k, &names);
+	note_nodes(s, &diff, &names);
+	note_unlike(d, &c, &k, &names);
+	if (memory_of_all(d) == M_LIVE_BYTES)
+		note_line(&s->notes, "note: 'memory A B' compares the live sets by line\n");
+	note_case(s, &c);
 	if (!judge(d, w, &gates, &x.n_gates))
 		return false;
+	x.d = &diff;
 	x.gates = gates;
-	/* The notes contain the gates on one side. */
-	return ((d->n == 1 && w->o.output.kind == OUT_STDOUT) || diff_write(&x, &to, &s->error)) &&
+	bool alone = d->n == 1 && w->o.output.kind == OUT_STDOUT; /* notes have the gates */
+	return (alone || diff_write(&x, &to, &s->error)) &&
 	       check_gates(s, gates, x.n_gates, x.allow_inconclusive);
 }
 

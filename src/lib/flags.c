@@ -75,6 +75,17 @@ static bool takes_all_words(const struct session *s, struct str word)
 	return c && (!cmd_in_session(c) || c->run == run_help);
 }
 
+/* True for a word after help that is not a topic: a flag with a value, such as --width=60. */
+static bool is_flag_of_help(const struct session *s, const struct strs *words, struct str word)
+{
+	size_t equals = str_find_char(word, '=');
+	size_t dashes = str_starts(word, S("--")) ? 2 : 1;
+	const struct command *c = words->n ? cmd_find(s, words->v[0]) : NULL;
+
+	return c && c->run == run_help && str_starts(word, S("-")) && equals != SIZE_MAX &&
+	       flag_find(str_sub(word, dashes, equals - dashes));
+}
+
 bool flags_parse(struct session *s, int argc, char **argv, struct flags *f)
 {
 	bool rest = false;
@@ -84,7 +95,7 @@ bool flags_parse(struct session *s, int argc, char **argv, struct flags *f)
 		strs_add(&s->query_arena, &f->names, str_of(x->name));
 	for (int i = 1; i < argc; i++) {
 		rest |= !f->words.n && takes_all_words(s, str_of(argv[i]));
-		if (rest)
+		if (rest && !is_flag_of_help(s, &f->words, str_of(argv[i])))
 			strs_add(&s->query_arena, &f->words, str_of(argv[i]));
 		else if (!take(s, argc, argv, &i, f))
 			return false;

@@ -51,8 +51,13 @@ static void take_stated(struct op_calls *c)
 /* Counts one execution of a node by its formula. */
 static void count_node(const struct graph_counting *x, uint32_t node, struct op_calls *c)
 {
-	c->list = model_node_call(x->flops.m, x->flops.shapes, node, x->a);
-	c->one = flops_of_list(c->list, NULL, &c->formula);
+	struct node_count found = x->flops.counts[node];
+
+	if (!found.list.n)
+		found = graph_flops_count(&x->flops, node, x->a);
+	c->list = found.list;
+	c->one = found.one;
+	c->formula = found.formula;
 	c->lack = c->one.lack;
 	c->input = c->one.input;
 	c->flops = c->one.flops;
@@ -142,6 +147,7 @@ static void find_step(struct graph_counting *x)
 	double ns = (double)sum / (double)f.steps.n;
 	double ticks = ns * (double)to->ops.t->ticks_per_us / 1e3;
 	struct trace_step step = { .id = -1, .name = ID_NONE, .end = num_from_real(ticks + 0.5) };
+	to->step.by = STEPS_BY_RUN;
 	VEC_PUSH(x->a, &to->step.steps, step);
 }
 
@@ -151,7 +157,7 @@ struct graph_calls graph_calls_find(struct session *s, bool copies)
 	const struct model *m = &s->model;
 	struct graph_calls to = { .ops = { .t = make_trace(m, a), .a = a } };
 	struct graph_counting x = { .s = s,
-		.flops = model_flops(m, s->assume_batch, a),
+		.flops = model_flops(m, s->assume_batch, true, a),
 		.to = &to,
 		.a = a,
 		.copies = copies };

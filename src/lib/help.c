@@ -253,6 +253,21 @@ static void put_exit_status(struct session *s, struct sink *out)
 	        sizeof rows / sizeof *rows, out);
 }
 
+static void put_parquet(struct session *s, struct sink *out)
+{
+	static const struct help_row rows[] = {
+		{ "csv, json",
+		        "tfprof kernels FILE -n 0 -o kernels.csv; pandas and DuckDB read it" },
+		{ "Parquet", "Python: import tfprof, pyarrow.parquet as pq; "
+		             "pq.write_table(tfprof.open(FILE).kernels().to_arrow(), "
+		             "'kernels.parquet')" },
+		{ "Arrow", "to_arrow() of the Python package, for all tables (docs/TABLES.md)" },
+		{ "many files", "tfprof.fleet writes Parquet data sets (docs/FLEET.md)" },
+	};
+
+	put_rows(s, "Tables for other programs", rows, sizeof rows / sizeof *rows, out);
+}
+
 /* Writes the options of the command. If c is NULL, writes all view options. */
 static void put_options(struct session *s, const struct command *c, struct sink *out)
 {
@@ -285,8 +300,9 @@ static void put_all(struct session *s, struct sink *out)
 	for (size_t i = 0; i < sizeof RULES / sizeof *RULES; i++)
 		put_line(s, str_of(RULES[i]), out);
 	for (size_t i = 0; i < n_help_sections; i++) {
-		if (help_sections[i].put == put_all)
-			continue;
+		if (help_sections[i].put == put_all ||
+		        (i && help_sections[i].put == help_sections[i - 1].put))
+			continue; /* a section may have two names */
 		sink_char(out, '\n');
 		help_sections[i].put(s, out);
 	}
@@ -306,6 +322,8 @@ const struct help_section help_sections[] = {
 	{ "share", put_share },
 	{ "columns", put_columns },
 	{ "exit-status", put_exit_status },
+	{ "parquet", put_parquet },
+	{ "arrow", put_parquet },
 };
 const size_t n_help_sections = sizeof help_sections / sizeof *help_sections;
 
@@ -536,7 +554,7 @@ static bool unknown_topic(struct session *s, struct str topic)
 		        "no help topic '%.*s'; did you mean '%.*s'?", STR(topic), STR(near));
 	return session_fail(s, ERR_INVALID_ARGUMENT,
 	        "no help topic '%.*s'; the topics are all, commands, flags, inputs, options, "
-	        "metrics, outputs, statistics, communication, idle, share, columns and "
+	        "metrics, outputs, statistics, communication, idle, share, columns, parquet and "
 	        "exit-status",
 	        STR(topic));
 }

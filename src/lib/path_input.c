@@ -62,15 +62,27 @@ static void open_replay(struct session *s, const struct path_input *in, struct r
 	x->a = &s->query_arena;
 }
 
+/* Fails if the trace has neither threads nor device work, such as a memory timeline. */
+static bool has_path(struct session *s, const struct trace *t)
+{
+	for (size_t i = 0; i < t->tracks.n; i++)
+		if (track_is_thread(&t->tracks.v[i]) || track_is_device(&t->tracks.v[i]))
+			return true;
+	return session_fail(s, ERR_FAILED,
+	        "the file has no ops, calls or device work, so nothing has a time\n"
+	        "hint: 'summary' shows what the file has");
+}
+
 bool path_input_open(struct session *s, const struct opts *o, struct path_input *in)
 {
 	if (!session_need_steps(s, o) || !session_seal(s) || !session_one_trace(s, o) ||
 	        !session_need_slices(s))
 		return false;
 	const struct trace *t = session_one_trace(s, o);
-	if (t)
-		keep_trace(s, t, in);
-	return t != NULL;
+	if (!t || !has_path(s, t))
+		return false;
+	keep_trace(s, t, in);
+	return true;
 }
 
 bool path_one_step(struct session *s, const struct opts *o)
@@ -198,8 +210,11 @@ bool path_replays_open(struct session *s, const struct opts *o, struct path_repl
 	if (!session_need_steps(s, o) || !session_seal(s) || !session_traces(s, &n) ||
 	        !session_need_slices(s) || !path_replays_find(s, o, out))
 		return false;
-	for (size_t i = 0; i < out->n; i++)
+	for (size_t i = 0; i < out->n; i++) {
+		if (!has_path(s, out->v[i]->depend.t))
+			return false;
 		waits += out->v[i]->depend.unknown_waits;
+	}
 	path_note_unknown(s, &out->v[0]->depend, waits);
 	return true;
 }

@@ -41,10 +41,15 @@ static void note_nothing(struct session *s, const struct advice *advice)
 		                     "operations or devices\n");
 }
 
-/* True if all inputs are traces or recordings, which the original does not read. */
+/* True if the inputs are traces or recordings, with or without files that complete them, and the
+ * original does not read any of these files. */
 static bool has_only_traces(const struct session *s)
 {
-	return s->recording.n || (s->model.traces.n && s->model.traces.n == s->model.files.n);
+	size_t n = 0;
+
+	while (n < s->model.files.n && !input_is_original(s->model.files.v[n].format))
+		n++;
+	return s->recording.n || (s->model.traces.n && n == s->model.files.n);
 }
 
 static bool write_rows(

@@ -22,6 +22,7 @@ struct source_line {
 	int32_t line;
 	uint32_t text; /* the line as the profile has it: string of the model, or ID_NONE */
 	int64_t own, total;
+	uint32_t rank; /* of the chosen lines: order of the file, by its line with the most time */
 };
 
 struct source_list {
@@ -68,25 +69,48 @@ static bool is_below_itself(const struct source_list *l, uint32_t kept, uint64_t
 	return false;
 }
 
-static void add_line(struct source_list *l, uint32_t kept, const struct entry *x)
+/* Finds or adds a line. Valid until the next line is added. */
+static struct source_line *line_at(struct source_list *l, const struct frame *f)
 {
-	enum value v = metrics[l->metric].value;
-	struct frame f;
 	uint32_t at = 0;
+
+	if (!imap_get(&l->at, key_of(f), &at)) {
+		VEC_PUSH(l->a, &l->lines,
+		        ((struct source_line){
+		                .file = f->file, .line = f->line, .text = f->source }));
+		at = (uint32_t)l->lines.n;
+		imap_put(&l->at, key_of(f), at, false);
+	}
+	return &l->lines.v[at - 1];
+}
+
+static void add_total(struct source_list *l, uint32_t kept, const struct entry *x)
+{
+	struct frame f;
 
 	if (!frame_of(l, kept, &f))
 		return;
-	if (!imap_get(&l->at, key_of(&f), &at)) {
-		VEC_PUSH(l->a, &l->lines,
-		        ((struct source_line){ .file = f.file, .line = f.line, .text = f.source }));
-		at = (uint32_t)l->lines.n;
-		imap_put(&l->at, key_of(&f), at, false);
-	}
-	struct source_line *to = &l->lines.v[at - 1];
-	if (kept == x->kept && x->accounted)
-		to->own = num_add(to->own, x->self->v[v]);
+	struct source_line *to = line_at(l, &f);
 	if (!is_below_itself(l, kept, key_of(&f)))
-		to->total = num_add(to->total, x->total->v[v]);
+		to->total = num_add(to->total, x->total->v[metrics[l->metric].value]);
+}
+
+/* Adds an entry's own number to its line. A function without a source line, such as a built-in of
+ * Python, belongs to the line that called it. */
+static void add_own(struct source_list *l, const struct entry *x)
+{
+	const struct kept *k = &l->x->q.kept;
+	struct frame f;
+
+	for (uint32_t i = x->kept; x->accounted && i; i = k->parent[i]) {
+		if (frame_of(l, i, &f)) {
+			struct source_line *to = line_at(l, &f);
+			to->own = num_add(to->own, x->self->v[metrics[l->metric].value]);
+			return;
+		}
+		if (k->start[i])
+			return;
+	}
 }
 
 /* Adds up the shown entries, and those that share their lines. */
@@ -97,7 +121,8 @@ static void add_lines(struct source_list *l)
 		if (i % 4096 == 0)
 			work_poll(l->a->work);
 		for (uint32_t k = x->kept - x->folded; k <= x->kept; k++)
-			add_line(l, k, x);
+			add_total(l, k, x);
+		add_own(l, x);
 	}
 }
 
@@ -110,13 +135,13 @@ static int by_time(const void *v, uint32_t a, uint32_t b)
 	return (x[a].total < x[b].total) - (x[a].total > x[b].total);
 }
 
-/* Orders by file, then line. */
+/* Orders by file, the one with the most time in a line first, then by line. */
 static int by_place(const void *v, uint32_t a, uint32_t b)
 {
 	const struct source_line *x = v;
 
-	if (x[a].file != x[b].file)
-		return (x[a].file > x[b].file) - (x[a].file < x[b].file);
+	if (x[a].rank != x[b].rank)
+		return (x[a].rank > x[b].rank) - (x[a].rank < x[b].rank);
 	return (x[a].line > x[b].line) - (x[a].line < x[b].line);
 }
 
@@ -295,8 +320,15 @@ static void choose_lines(struct source_list *l, size_t n)
 	const uint32_t *order = sort_order(l->a, l->lines.n, by_time, l->lines.v);
 	struct source_line *chosen = ARENA_ARRAY(l->a, n, struct source_line);
 
-	for (size_t i = 0; i < n; i++)
+	struct imap ranks; /* key: file */
+
+	imap_init(&ranks, l->a);
+	for (size_t i = 0; i < n; i++) {
 		chosen[i] = l->lines.v[order[i]];
+		chosen[i].rank = (uint32_t)i;
+		if (!imap_get(&ranks, chosen[i].file, &chosen[i].rank))
+			imap_put(&ranks, chosen[i].file, chosen[i].rank, false);
+	}
 	sort_array(l->a, chosen, n, sizeof *chosen, by_place);
 	l->lines.v = chosen;
 	l->lines.n = n;

@@ -54,6 +54,8 @@ static struct flops_rate rate_of(
 	}
 	if (model != ID_NONE)
 		rate.model = trace_str(t, model);
+	if (!rate.devices) /* threads did the work */
+		rate.devices = 1;
 	rate.peak = peak_find(rate.model);
 	return rate;
 }
@@ -141,7 +143,8 @@ static bool write_calls(struct session *s, const struct request *r, const struct
 	note_large_sum(s, ops);
 	if (!r->explain.n)
 		return flops_write(ops, rate, (size_t)r->top, &r->opts, s->columns, &to, &s->error);
-	if (!flops_explain(ops, r->explain, (size_t)r->top, out, &s->query_arena))
+	if (!flops_explain(ops, r->explain, (size_t)r->top, r->opts.wide ? 0 : s->columns, out,
+	            &s->query_arena))
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "--explain: the file has no call of '%.*s'", STR(r->explain));
 	return true;

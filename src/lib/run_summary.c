@@ -103,21 +103,12 @@ static void add_missing(struct summary_page *p, bool missing, const char *what, 
 		p->missing[p->n_missing++] = (struct missing){ what, how };
 }
 
-/* True if a format of TensorFlow has this name. */
-static bool is_original(struct str format)
-{
-	for (const struct input *in = inputs; in < inputs + n_inputs; in++)
-		if (str_eq(format, str_of(in->name)))
-			return in->flags & INPUT_ORIGINAL;
-	return false;
-}
-
 /* True if all files have formats of TensorFlow, which other files of TensorFlow can complete. */
 static bool all_original(const struct model *m)
 {
 	size_t n = 0;
 
-	while (n < m->files.n && is_original(m->files.v[n].format))
+	while (n < m->files.n && input_is_original(m->files.v[n].format))
 		n++;
 	return n == m->files.n;
 }
@@ -360,6 +351,9 @@ bool run_summary(struct session *s, const struct request *r, struct sink *out)
 		p->rows = r->opts.top ? (size_t)r->opts.top : SIZE_MAX;
 	if (!make_page(s, r->prompt, true, p))
 		return false;
+	if (opts_names_steps(&r->opts)) /* from set */
+		note_line(&s->notes, "note: -step does not apply to summary, which shows all "
+		                     "steps; 'top' and 'op' apply it\n");
 	struct emit to = session_emit(s, view_with(VIEW_PATHS)->kind, out);
 	p->from = &to.from;
 	if (r->opts.wide || r->opts.output.outfile.n)

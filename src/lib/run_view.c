@@ -18,10 +18,15 @@ static bool has_graph(struct session *s, const struct view_ops *v, const struct 
 	if (!view_is(v->kind, VIEW_EDGES) || !s->model.traces.n || s->model.inputs.n ||
 	        o->output.kind == OUT_TIMELINE)
 		return true;
+	if (s->model.traces.v[0].t->source == TRACE_KINETO)
+		return session_fail(s, ERR_FAILED,
+		        "the trace has no graph: PyTorch writes edges to the execution trace of "
+		        "the same run\n"
+		        "hint: give this file too (ExecutionTraceObserver of torch.profiler); "
+		        "'scope' shows the ops of the trace");
 	return session_fail(s, ERR_FAILED,
 	        "the trace has no graph, because it contains no compiled program (HLO); 'scope' "
-	        "shows "
-	        "its ops");
+	        "shows its ops");
 }
 
 /* Sets the default columns and order of inputs that have memory and no times. */

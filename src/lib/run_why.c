@@ -7,6 +7,7 @@
 
 #include "export/table/run_difference_out.h"
 #include "export/table/why_out.h"
+#include "trace/pass/step_time.h"
 
 /* A rule of --fail-on. */
 struct why_rule {
@@ -93,13 +94,73 @@ static struct str typed_steps(struct session *s, const struct opts *o)
 
 /* ---- one job ---- */
 
+/* Returns the phase of a step of a server. */
+static enum serving_phase phase_of(const struct replay *x, uint32_t window)
+{
+	const struct trace_step *mark = &x->marks->steps.v[x->windows[window].step];
+	struct serving_step info;
+
+	return serving_parse(trace_str(x->depend.t, mark->name), &info) ? info.phase : PHASE_OTHER;
+}
+
+/* Explains the chosen steps of one phase. Returns false if there are none. */
+static bool explain_phase(
+        const struct replay *all, enum serving_phase phase, struct why_phase *out, struct arena *a)
+{
+	uint32_t *chosen = ARENA_ARRAY(a, all->n_chosen, uint32_t);
+	struct replay *x = ARENA_NEW(a, struct replay);
+	const struct replay **v = ARENA_NEW(a, const struct replay *);
+	struct rank_group *job = ARENA_NEW(a, struct rank_group);
+	struct why *why = ARENA_NEW(a, struct why);
+	int64_t sum = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < all->n_chosen; i++) {
+		const struct trace_step *mark = &all->marks->steps.v[all->chosen[i]];
+		if (phase_of(all, all->chosen[i]) != phase)
+			continue;
+		chosen[n++] = all->chosen[i];
+		sum = num_add(sum, num_sub(mark->end, mark->start));
+	}
+	if (!n)
+		return false;
+	*x = *all;
+	x->a = a;
+	replay_choose(x, chosen, n);
+	*v = x;
+	rank_group_open(v, 1, job, a);
+	why_find(job, why, a);
+	*out = (struct why_phase){ phase, n, step_time_mean(all->depend.t, sum, n), why };
+	return true;
+}
+
+/* Explains the phases of a server, if steps of several phases are chosen. Returns their number. */
+static size_t explain_phases(
+        const struct path_replays *in, struct why_phase out[PHASE_N], struct arena *a)
+{
+	const struct replay *x = in->v[0];
+	bool has[PHASE_N] = { false };
+	size_t n = 0, several = 0;
+
+	if (in->n != 1 || x->marks->by != STEPS_BY_SERVING)
+		return 0;
+	for (size_t i = 0; i < x->n_chosen; i++)
+		has[phase_of(x, x->chosen[i])] = true;
+	for (enum serving_phase i = 0; i < PHASE_N; i++)
+		several += has[i];
+	for (enum serving_phase i = 0; several > 1 && i < PHASE_N; i++)
+		n += has[i] && explain_phase(x, i, &out[n], a);
+	return n;
+}
+
 static bool write_job(struct session *s, const struct why_request *request, const struct opts *o,
         const struct path_replays *in, struct emit *to)
 {
 	const struct why *why = path_why(s, in, o);
 	const struct table *host = NULL;
+	struct why_phase phases[PHASE_N];
 
-	if (why->of_host && in->n == 1 && !session_host_ops(s, o, &host))
+	if (why->of_host && !session_host_ops(s, o, &host))
 		return false;
 	const struct why_page page = { .x = why,
 		.of = in->steps.of,
@@ -108,7 +169,10 @@ static bool write_job(struct session *s, const struct why_request *request, cons
 		.host = host,
 		.steps = typed_steps(s, o),
 		.top = request->top,
-		.cause = request->cause };
+		.cause = request->cause,
+		.phases = phases,
+		.n_phases = request->cause == WHY_IDS ? explain_phases(in, phases, &s->query_arena)
+		                                      : 0 };
 	return why_write(&page, o, s->columns, to, &s->error) && check_rules(s, request, why);
 }
 

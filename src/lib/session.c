@@ -655,7 +655,8 @@ bool session_need_flops(struct session *s, const struct opts *o)
 	/* A command line of the original gets the original's answer. */
 	if (!s->bare_files || atomic_load(&s->readers))
 		return true;
-	const struct graph_flops f = model_flops(&s->model, s->assume_batch, &s->query_arena);
+	const struct graph_flops f =
+	        model_flops(&s->model, s->assume_batch, false, &s->query_arena);
 	if (f.counted + f.unknown && !set_flops(s, &f))
 		return false;
 	if (f.onnx)

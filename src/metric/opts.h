@@ -99,6 +99,7 @@ enum by {
 	BY_FUNCTION,
 	BY_PHASE,
 	BY_MODULE_CLASS,
+	BY_PROVIDER,
 	BY_STACK, /* for the view code; this value and the next are not choices of the option */
 	BY_CALLS  /* for the command peek */
 };

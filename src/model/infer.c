@@ -41,10 +41,10 @@ struct graph_shapes {
 	int64_t batch;
 	struct stored *node;
 	VEC(int64_t) pool;
-	struct imap rule_of; /* key: string id of an operation; value: index in found */
-	VEC(const struct infer_rule *) found;
+	struct imap rule_of; /* key: string id of an operation; value: index in rules */
 	struct containers *containers;
-	uint32_t handle_op; /* string id of VarHandleOp, or ID_NONE */
+	uint32_t handle_op, next_op, ref_next_op; /* string ids of VarHandleOp, NextIteration and
+	                                             RefNextIteration, or ID_NONE */
 	size_t computed;
 	struct infer_op op, further; /* op: the operation being computed; further: the operation
 	                                whose elements it reads */
@@ -52,23 +52,25 @@ struct graph_shapes {
 
 /* ---- rules ---- */
 
-static const struct infer_rule *search_rule(struct str op)
+/* Stores the rules of the operations of the graph. */
+static void find_rules(struct graph_shapes *x)
 {
-	for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-		if (str_is_among(rules[i].names, op))
-			return &rules[i];
-	return NULL;
+	imap_init(&x->rule_of, x->a);
+	for (uint32_t i = 0; i < sizeof rules / sizeof *rules; i++)
+		for (const char *word = rules[i].names; *word;) {
+			size_t n = strcspn(word, " ");
+			uint32_t id = intern_find(&x->m->strings, (struct str){ word, n });
+			if (id != ID_NONE)
+				imap_put(&x->rule_of, id, i, false);
+			word += n + (word[n] == ' ');
+		}
 }
 
-static const struct infer_rule *rule_for(struct graph_shapes *x, uint32_t op)
+static const struct infer_rule *rule_for(const struct graph_shapes *x, uint32_t op)
 {
-	uint32_t at = (uint32_t)x->found.n;
+	uint32_t at;
 
-	if (!imap_get(&x->rule_of, op, &at)) {
-		imap_put(&x->rule_of, op, at, false);
-		VEC_PUSH(x->a, &x->found, search_rule(model_str(x->m, op)));
-	}
-	return x->found.v[at];
+	return imap_get(&x->rule_of, op, &at) ? &rules[at] : NULL;
 }
 
 /* ---- stored shapes ---- */
@@ -210,13 +212,13 @@ static void read_op(
 static struct fact_list further_values(
         const struct graph_shapes *x, uint32_t node, uint32_t slot, struct infer_op *o)
 {
-	uint32_t at;
+	const struct infer_rule *rule = rule_for(x, x->m->nodes.v[node].op);
 
-	if (!imap_get(&x->rule_of, x->m->nodes.v[node].op, &at) || !x->found.v[at])
+	if (!rule)
 		return (struct fact_list){ .n = 0 };
 	read_op(x, node, o, NULL);
 	o->slot = slot;
-	return x->found.v[at]->value(o);
+	return rule->value(o);
 }
 
 /* Sets o->element and o->count of an operation that reads from a container. */
@@ -339,15 +341,16 @@ static void compute(struct graph_shapes *x, uint32_t node)
 
 /* True if a node reads an input before the input can be computed, as in the next iteration of a
  * loop. */
-static bool is_later(const struct model *m, uint32_t source)
+static bool is_later(const struct graph_shapes *x, uint32_t source)
 {
-	return str_is_among("NextIteration RefNextIteration", model_str(m, m->nodes.v[source].op));
+	uint32_t op = x->m->nodes.v[source].op;
+
+	return op != ID_NONE && (op == x->next_op || op == x->ref_next_op);
 }
 
 static void push_new(struct graph_shapes *x, uint32_t source, struct pending_nodes *stack)
 {
-	if (!(source & INPUT_UNKNOWN) && x->node[source].state == STATE_NEW &&
-	        !is_later(x->m, source))
+	if (!(source & INPUT_UNKNOWN) && x->node[source].state == STATE_NEW && !is_later(x, source))
 		VEC_PUSH(x->a, stack, source);
 }
 
@@ -408,9 +411,11 @@ struct graph_shapes *graph_shapes_find(const struct model *m, int64_t batch, str
 	x->a = a;
 	x->batch = batch;
 	x->node = ARENA_ARRAY(a, m->nodes.n, struct stored);
-	imap_init(&x->rule_of, a);
+	find_rules(x);
 	x->containers = containers_find(m, a);
 	x->handle_op = intern_find(&m->strings, S("VarHandleOp"));
+	x->next_op = intern_find(&m->strings, S("NextIteration"));
+	x->ref_next_op = intern_find(&m->strings, S("RefNextIteration"));
 	for (uint32_t i = 0; i < m->nodes.n; i++)
 		visit(x, i, &stack);
 	return x;

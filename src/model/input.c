@@ -109,6 +109,20 @@ static void guess_steps(struct src *s, struct trace_build *b, struct notes *note
 	        STR(str_sub(name, sizeof GUESSED - 1, SIZE_MAX)));
 }
 
+/* True if the trace has an event, a count of events or a program. The span of PyTorch's profiler,
+ * which it writes even if the model did not run, is no event of the model. */
+static bool has_events(const struct trace *t)
+{
+	if (t->sums || t->nodes.n)
+		return true;
+	for (size_t i = 0; i < t->tracks.n; i++)
+		if (t->tracks.v[i].n &&
+		        (t->source != TRACE_KINETO ||
+		                t->tracks.v[i].categories & ~CATEGORY_BIT(CATEGORY_OTHER)))
+			return true;
+	return false;
+}
+
 /* Reads s as a trace, and makes a profile of the trace. Refuses a trace without slices and
  * programs: the file has no events, or has a format that only resembles this one. */
 static bool read_as_trace(struct load *l, struct src *s, struct err *e)
@@ -129,7 +143,7 @@ static bool read_as_trace(struct load *l, struct src *s, struct err *e)
 		return false;
 	if (s->options->guess_steps)
 		guess_steps(s, b, ingest_notes(l->to), l->a);
-	if (!t->n_slices && !t->sums && !t->nodes.n) {
+	if (!has_events(t)) {
 		s->damage->kept = 0;
 		return err_set(e, ERR_DATA_LOSS,
 		        "%.*s: no events: a file in the format '%s' with at least one event was "

@@ -162,6 +162,8 @@ void input_choose_files(struct arena *a, struct str folder, struct strs *chosen,
 /* Returns the flags of the detected format; 0 if unknown. */
 unsigned input_flags(struct str path, struct work *work);
 
+/* True if the original can read the format with this name. */
+bool input_is_original(struct str format);
 /* True if the file is a trace. */
 bool input_is_trace(struct str path, struct work *work);
 

@@ -207,6 +207,14 @@ const struct input *input_by_content(struct str path, struct work *work)
 	return in;
 }
 
+bool input_is_original(struct str format)
+{
+	for (const struct input *in = inputs; in < inputs + n_inputs; in++)
+		if (str_eq(format, str_of(in->name)))
+			return in->flags & INPUT_ORIGINAL;
+	return false;
+}
+
 bool input_is_trace(struct str path, struct work *work)
 {
 	const struct unsupported_format *foreign;

@@ -19,6 +19,7 @@
 #define TYPE_INT32    3
 #define TYPE_INT64    9
 
+/* In the order of their first bytes. */
 static const char *const kept[] = { "N", "_output_shapes", "adj_x", "adj_y", "axis", "batch_dims",
 	"begin_mask", "block_size", "body", "branches", "cond", "data_format", "dilations",
 	"element_shape", "ellipsis_mask", "else_branch", "end_mask", "equation",
@@ -79,7 +80,7 @@ static bool is_kept(struct str name, struct str value)
 {
 	if (value.n > VALUE_MAX || str_eq(value, S("\x28\0")))
 		return false;
-	for (size_t i = 0; name.n && i < sizeof kept / sizeof *kept; i++)
+	for (size_t i = 0; name.n && i < sizeof kept / sizeof *kept && *kept[i] <= *name.p; i++)
 		if (*kept[i] == *name.p && str_eq(name, str_of(kept[i])))
 			return true;
 	return false;

@@ -284,6 +284,14 @@ static inline bool track_is_device(const struct trace_track *k)
 {
 	return k->device != ID_NONE;
 }
+/* True for a thread that works or waits, in contrast to a track that has only slices of no known
+ * category, such as the span of PyTorch's profiler, which is as long as the trace, or only
+ * allocations, such as a memory timeline. */
+static inline bool track_is_thread(const struct trace_track *k)
+{
+	return !track_is_device(k) && !k->derived && k->kind != TRACK_COUNTER &&
+	       k->categories & ~(CATEGORY_BIT(CATEGORY_OTHER) | CATEGORY_BIT(CATEGORY_ALLOCATION));
+}
 
 /* Returns the key of an argument that is not in enum argument_key, or ID_NONE if no slice has it.
  */

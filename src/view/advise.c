@@ -302,7 +302,7 @@ static bool check_expensive(struct advise *ask, struct strs *reports, struct err
 	       check_code(ask, reports, e);
 }
 
-/* ---- HottestChecker and SlowestStepChecker, extensions ---- */
+/* ---- extensions ---- */
 
 static bool check_hottest(struct advise *ask, struct strs *reports, struct err *e)
 {
@@ -313,6 +313,18 @@ static bool check_hottest(struct advise *ask, struct strs *reports, struct err *
 	if (!ask_view(ask, VK_SCOPE, INT32_MAX, 1, &r, e))
 		return false;
 	advise_hottest(ask, &r, reports);
+	return true;
+}
+
+static bool check_inputs(struct advise *ask, struct strs *reports, struct err *e)
+{
+	struct result r;
+
+	if (!ask->m->steps.n)
+		return true;
+	if (!ask_view(ask, VK_OP, INT32_MAX, 1, &r, e))
+		return false;
+	advise_inputs(ask, &r, reports);
 	return true;
 }
 
@@ -329,6 +341,7 @@ static const struct checker checkers[CHECK_N] = {
 	[CHECK_ACCELERATOR_UTILIZATION] = { "AcceleratorUtilizationChecker", check_utilization },
 	[CHECK_OPERATION] = { "OperationChecker", check_operations },
 	[CHECK_EXPENSIVE_OPERATION] = { "ExpensiveOperationChecker", check_expensive },
+	[CHECK_INPUT_PIPELINE] = { "InputPipelineChecker", check_inputs },
 	[CHECK_HOTTEST] = { "HottestChecker", check_hottest },
 	[CHECK_SLOWEST_STEP] = { "SlowestStepChecker", check_slowest_step },
 };

@@ -13,14 +13,16 @@ enum checker_id {
 	CHECK_ACCELERATOR_UTILIZATION,
 	CHECK_OPERATION,
 	CHECK_EXPENSIVE_OPERATION,
-	CHECK_HOTTEST, /* this checker and the next are extensions */
+	CHECK_INPUT_PIPELINE, /* this checker and the following are extensions */
+	CHECK_HOTTEST,
 	CHECK_SLOWEST_STEP,
 	CHECK_N
 };
 
 #define CHECK_BIT(id) (1u << (id))
-#define CHECK_ALL     (CHECK_BIT(CHECK_HOTTEST) - 1) /* the checkers of the original */
-#define CHECK_OURS    (CHECK_BIT(CHECK_HOTTEST) | CHECK_BIT(CHECK_SLOWEST_STEP))
+#define CHECK_ALL     (CHECK_BIT(CHECK_INPUT_PIPELINE) - 1) /* the checkers of the original */
+#define CHECK_OURS                                                                                 \
+	(CHECK_BIT(CHECK_HOTTEST) | CHECK_BIT(CHECK_INPUT_PIPELINE) | CHECK_BIT(CHECK_SLOWEST_STEP))
 
 /* Input of a checker; the trees belong to the session. */
 struct recording_set;
@@ -66,6 +68,9 @@ void advise_hottest(struct advise *ask, const struct result *r, struct strs *rep
 
 /* Appends a share in percent, in brackets. Appends nothing if `all` is 0. */
 void advise_put_share(struct sb *b, int64_t part, int64_t all);
+
+/* Adds up the op types, from the answer of the op view, that read and decode inputs. */
+void advise_inputs(struct advise *ask, const struct result *r, struct strs *reports);
 
 /* Names the slowest step and the nodes that took longer in it than in the median step. */
 void advise_slowest(struct advise *ask, struct strs *reports);

@@ -72,7 +72,7 @@ static uint32_t find_device(
 	for (size_t i = 0; i < out->devices.n; i++)
 		if (str_eq(out->devices.v[i].name, name))
 			return (uint32_t)i;
-	VEC_PUSH(a, &out->devices, (struct device_summary){ .name = name });
+	VEC_PUSH(a, &out->devices, ((struct device_summary){ .name = name, .worker = ID_NONE }));
 	return (uint32_t)out->devices.n - 1;
 }
 
@@ -163,10 +163,11 @@ static void add_steps(
 /* ---- traces and recordings ---- */
 
 static void add_device(struct facts *out, const struct trace_steps *steps,
-        const struct device_usage *u, struct str name, struct arena *a)
+        const struct device_usage *u, struct str name, uint32_t worker, struct arena *a)
 {
 	const struct trace *t = steps->t;
 	struct device_summary d = { .name = name,
+		.worker = worker,
 		.window = trace_ns(t, u->window),
 		.busy = trace_ns(t, u->times.busy),
 		.host = t->devices.v[u->device].kind == DEVICE_KIND_CPU,
@@ -208,7 +209,7 @@ static void add_trace(const struct model_trace *of, struct facts *out, struct ar
 	VEC_PUSH(a, &out->times, ((struct worker_step_time){ worker, step_time_of(&steps, a) }));
 	for (size_t i = 0; i < usage.devices.n; i++) {
 		const struct device_usage *u = &usage.devices.v[i];
-		add_device(out, &steps, u, trace_device_label(t, u->device, a), a);
+		add_device(out, &steps, u, trace_device_label(t, u->device, a), worker, a);
 	}
 	out->marks = steps.by != STEPS_UNKNOWN;
 	add_trace_steps(out, &steps, worker, a);
@@ -244,7 +245,7 @@ static void add_recording(const struct model *m, const struct recording_set *fil
 		struct str model = trace_str(t, t->devices.v[u->device].model);
 		struct str name = str_fmt(a, "%.*s%s%.*s", STR(trace_device_label(t, u->device, a)),
 		        model.n ? " " : "", STR(model));
-		add_device(out, &steps, u, name, a);
+		add_device(out, &steps, u, name, ID_NONE, a);
 	}
 	out->marks = steps.by != STEPS_UNKNOWN;
 }

@@ -12,6 +12,8 @@
 /* A device with recorded work; times are nanoseconds. */
 struct device_summary {
 	struct str name;
+	uint32_t worker;             /* worker of its trace; ID_NONE for run metadata, where workers
+	                                share devices, and for recordings */
 	int64_t window;              /* the whole trace or, for run metadata, all steps */
 	int64_t busy;                /* time in which the device was active */
 	bool host;                   /* true: the device is a CPU */

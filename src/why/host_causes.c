@@ -87,12 +87,61 @@ bool why_owns_allocation(const struct why_scene *s, uint32_t event)
 	return s->t->events.v[event].category == CATEGORY_CALL && HAS(why_name(s, event), words);
 }
 
+/* True if an event is a call that frees device memory. */
+static bool frees_memory(const struct why_scene *s, uint32_t event)
+{
+	static const char *const words[] = { "cudaFree", "cuMemFree", "cuMemUnmap", "cuMemRelease",
+		"hipFree" };
+	struct str name = event == ID_NONE ? S("") : why_name(s, event);
+
+	return HAS(name, words) && !str_contains(name, S("Host"));
+}
+
+/* Returns the end of the first call in the file that frees device memory, or INT64_MAX. */
+static int64_t first_free(const struct why_scene *s)
+{
+	int64_t end = INT64_MAX;
+
+	for (uint32_t i = 0; i < s->d->nodes.n; i++) {
+		const struct depend_node *n = &s->d->nodes.v[i];
+		if (n->host && n->end < end && frees_memory(s, n->event))
+			end = n->end;
+	}
+	return end;
+}
+
+/* Memory that is allocated after some was freed is allocated in every step, unless it is a first
+ * call. Without calls that free memory, the pool of the program only grows. */
+static void find_repetition(const struct why_scene *s, struct why_change *out)
+{
+	int64_t freed = first_free(s);
+
+	if (freed == INT64_MAX) {
+		out->detail = S("no call in the file frees device memory");
+		out->advice = "Profile later steps: memory is allocated for the first time (for "
+		              "each size and stream), and nothing is freed. If later steps "
+		              "allocate, too, allocate the largest sizes before the first step.";
+		return;
+	}
+	for (uint32_t i = 0; i < s->d->nodes.n; i++) {
+		const struct depend_node *n = &s->d->nodes.v[i];
+		int64_t ticks = n->end - n->start;
+		if (n->host && n->start >= freed && why_owner(s, i) == WHY_allocation &&
+		        why_window(s, i) != ID_NONE && !frees_memory(s, n->event) &&
+		        !why_is_start_up_call(s, i, ticks))
+			out->again = num_add(out->again, ticks);
+	}
+}
+
 void why_find_allocation(const struct why_scene *s, struct why_change *out)
 {
-	if (has_events(s, CATEGORY_CALL))
-		why_remove_owned(s, out, WHY_allocation);
-	else
+	if (!has_events(s, CATEGORY_CALL)) {
 		out->reason = S("the file has no calls of the driver");
+		return;
+	}
+	why_remove_owned(s, out, WHY_allocation);
+	if (out->cost)
+		find_repetition(s, out);
 }
 
 /* ---- input pipeline ---- */
@@ -143,14 +192,44 @@ static bool is_in_mid_step(const struct why_scene *s, uint32_t node)
 	return false;
 }
 
+/* True if a thread waits in the node for a copy from pageable memory to the device. */
+static bool waits_for_upload(const struct why_scene *s, uint32_t node)
+{
+	const struct depend *d = s->d;
+	bool found = false;
+
+	for (uint32_t i = d->first_edge[node]; i < d->first_edge[node + 1]; i++) {
+		const struct depend_node *from = &d->nodes.v[d->edges[i].from];
+		struct slice copy;
+		if (d->edges[i].kind != DEPEND_SYNC || from->host || from->class != USAGE_COPY)
+			continue;
+		trace_slice(s->t, from->slice, &copy);
+		found |= slice_copy_way(s->t, &copy) == COPY_HTOD &&
+		         slice_is_pageable(s->t, &copy) == 1;
+	}
+	return found;
+}
+
 void why_find_synchronisation(const struct why_scene *s, struct why_change *out)
 {
 	if (!has_events(s, CATEGORY_CALL)) {
 		out->reason = S("the file has no calls of the driver");
 		return;
 	}
-	for (uint32_t i = 0; i < s->d->nodes.n; i++)
-		if (s->d->nodes.v[i].host && why_owner(s, i) == WHY_synchronisation &&
-		        is_in_mid_step(s, i))
-			why_unblock(s, out, i);
+	int64_t uploads = 0;
+	for (uint32_t i = 0; i < s->d->nodes.n; i++) {
+		int64_t before = out->cost;
+		if (!s->d->nodes.v[i].host || why_owner(s, i) != WHY_synchronisation ||
+		        !is_in_mid_step(s, i))
+			continue;
+		why_unblock(s, out, i);
+		if (waits_for_upload(s, i))
+			uploads = num_add(uploads, out->cost - before);
+	}
+	if (uploads <= out->cost / 2)
+		return;
+	out->detail = S("most of it waits for copies to the device from pageable memory");
+	out->advice = "Create these tensors on the device, or copy them from pinned memory without "
+	              "waiting (PyTorch: pin_memory(), to(device, non_blocking=True)): a copy from "
+	              "pageable memory waits for all earlier work of its stream.";
 }

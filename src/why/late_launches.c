@@ -94,7 +94,7 @@ bool why_has_launches(const struct why_scene *s)
 
 void why_find_launch_bound(const struct why_scene *s, struct why_change *out)
 {
-	if (!why_has_launches(s)) {
+	if (!why_has_launches(s) || s->t->source == TRACE_ONNXRUNTIME) {
 		out->reason = S("the file does not say which call launched which work");
 		return;
 	}

@@ -78,6 +78,7 @@ struct why_rest why_rest_of_path(const struct why_scene *s, const bool *reported
 			continue;
 		out.name = trace_str(t, t->events.v[i].name);
 		out.named = events[i] / n;
+		out.waits = s->d->classes[i] == DEPEND_BLOCKS || s->d->classes[i] == DEPEND_ALL;
 	}
 	out.ticks = n ? out.ticks / n : 0;
 	return out;

@@ -112,6 +112,7 @@ static void add_places(
 		if (costly == 1 && c->cost > 0 && c->at.p && f->id == WHY_slow_rank)
 			f->at = str_copy(a, c->at);
 		f->cost = num_add(f->cost, c->cost / n);
+		f->again = num_add(f->again, c->again / n);
 		count_tracks(f, &j->scenes[i], c, own);
 		for (size_t k = 0; k < c->places.n; k++) {
 			struct why_place place = c->places.v[k];
@@ -148,6 +149,8 @@ static void add_finding(struct why *out, const struct why_finding *made,
 			f.advice = str_z(a, str_of(j->changes[i].advice));
 		if (j->changes[i].assumed.p)
 			f.assumed = str_copy(a, j->changes[i].assumed);
+		if (j->changes[i].detail.p)
+			f.detail = str_copy(a, j->changes[i].detail);
 	}
 	add_places(&f, j, a, own);
 	VEC_PUSH(a, &out->found, f);
@@ -351,11 +354,12 @@ static bool has_launches(const struct rank_group *job, const struct why_scene *s
 static void find_shares(const struct rank_group *job, struct why *out, struct arena *a)
 {
 	double compute = 0, communication = 0, copies = 0, idle = 0;
-	size_t n;
+	size_t n, windows = 0;
 
 	for (size_t k = 0; k < job->n_replays; k++) {
 		const struct replay *x = job->replays[k];
 		const struct replay_part *v = replay_partition(x, &x->recorded, &n, a);
+		windows += n * x->n_chosen;
 		for (size_t i = 0; i < n; i++) {
 			compute += (double)v[i].compute;
 			communication += (double)v[i].communication;
@@ -370,6 +374,7 @@ static void find_shares(const struct rank_group *job, struct why *out, struct ar
 	out->communication = communication / all;
 	out->copies = copies / all;
 	out->busy = (compute + communication + copies) / all;
+	out->exposed = (int64_t)(communication / (double)windows);
 }
 
 /* Returns the function that takes more than half of the time of kernels in the chosen steps, in a;
@@ -404,7 +409,8 @@ static struct str find_main_kernel(const struct why_scene *scenes, size_t n, str
 bool why_is_compute_bound(const struct why *w)
 {
 	return w->reported && w->compute > 0.5 &&
-	       (double)w->found.v[0].saved < (double)w->step * WHY_NAMED_SHARE;
+	       (w->found.v[0].id == WHY_one_kernel ||
+	               (double)w->found.v[0].saved < (double)w->step * WHY_NAMED_SHARE);
 }
 
 /* Returns a reason for no verdict if the marks of the steps do not match the device work. */
@@ -491,6 +497,8 @@ static bool is_of_host(const struct trace *t)
 		struct str name = trace_str(t, t->events.v[i].name);
 		if (t->events.v[i].category == CATEGORY_CALL)
 			return false;
+		if (t->events.v[i].category == CATEGORY_FRAME)
+			continue; /* PyTorch calls functions of torch.cuda on any machine */
 		for (size_t k = 0; k < sizeof signs / sizeof *signs; k++)
 			if (str_contains(name, str_of(signs[k])))
 				return false;
@@ -537,6 +545,39 @@ static bool is_unexplained(const struct why *w)
 	return w->unknown > best && (double)w->unknown > (double)w->step * WHY_UNKNOWN_SHARE;
 }
 
+/* Returns the reason for no verdict if waits without a cause are a large part of the path. Names
+ * the device work after the longest of them. */
+static struct str unexplained(const struct why_scene *s, const struct why *w, struct arena *a)
+{
+	const struct critical_segment *longest = NULL, *after = NULL;
+	struct critical path;
+	struct sb b = { .a = a };
+
+	sb_fmt(&b, "for %.1f%% of the critical path, the file does not say what it waited for",
+	        (double)w->unknown * 100 / (double)w->step);
+	if (w->job->n_replays > 1 || s->x->n_chosen > 1)
+		return sb_str(&b);
+	replay_path(s->x, &s->x->recorded, 0, &path, a);
+	for (size_t i = 0; i + 1 < path.segments.n; i++) {
+		const struct critical_segment *v = &path.segments.v[i];
+		if (v->kind != CRITICAL_UNKNOWN ||
+		        (longest && v->end - v->start <= longest->end - longest->start))
+			continue;
+		longest = v;
+		after = v;
+		while (after->event == ID_NONE && after + 1 < path.segments.v + path.segments.n)
+			after++;
+	}
+	if (!longest || after->event == ID_NONE || longest->end - longest->start <= w->unknown / 2)
+		return sb_str(&b);
+	sb_fmt(&b, ": %.*s before %.*s", STR(why_time(s, longest->end - longest->start, a)),
+	        STR(demangle_reduce(
+	                a, trace_str(s->t, s->t->events.v[after->event].name), REDUCED_ARGUMENTS)));
+	if (after->track != ID_NONE && track_is_device(&s->t->tracks.v[after->track]))
+		sb_fmt(&b, "; profile longer, so that earlier work of the device is recorded, too");
+	return sb_str(&b);
+}
+
 /* Lists the causes of communication as not judged, because the file does not say what the critical
  * path waited for. */
 static void add_communication_gaps(const struct why_scene *s, struct why *out, struct arena *a)
@@ -553,6 +594,25 @@ static void add_communication_gaps(const struct why_scene *s, struct why *out, s
 	for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
 		if (!why_gap_of(out, ids[i]).p)
 			VEC_PUSH(a, &out->gaps, ((struct why_gap){ ids[i], reason }));
+}
+
+/* Returns the reason for no verdict if most of the window is a wait for device work that is not in
+ * the file. */
+static struct str check_rest(const struct why *w, struct arena *a)
+{
+	struct sb b = { .a = a };
+
+	if (!w->reported || !w->rest.waits || w->rest.named <= w->found.v[0].saved ||
+	        (double)w->rest.named <= (double)w->step * WHY_UNKNOWN_SHARE)
+		return STR_NONE;
+	sb_fmt(&b, "%.*s waits for ", STR(w->rest.name));
+	fmt_time(&b, trace_ns(w->x->depend.t, w->rest.named));
+	sb_fmt(&b, " of ");
+	why_put_window(&b, w);
+	sb_fmt(&b, " for device work that is not in the file");
+	if (!why_is_per_step(w))
+		sb_fmt(&b, "; no steps are marked, so this may be start-up: profile steady steps");
+	return sb_str(&b);
 }
 
 /* Returns the reason for not giving a verdict, or an empty text. */
@@ -581,9 +641,10 @@ static struct str find_doubt(const struct why_scene *scenes, const struct why *o
 		        "%.*s, and the file does not say which calls launched the device work",
 		        STR(device_time(out, a)));
 	if (is_unexplained(out))
-		return str_fmt(a,
-		        "for %.1f%% of the critical path, the file does not say what it waited for",
-		        (double)out->unknown * 100 / (double)out->step);
+		return unexplained(&scenes[0], out, a);
+	struct str waits = check_rest(out, a);
+	if (waits.p)
+		return waits;
 	if (!out->reported && silent)
 		return str_fmt(a, "%.*s, and no cause that could be judged explains the rest",
 		        STR(device_time(out, a)));
@@ -629,7 +690,9 @@ static int64_t find_unlaunched(const struct why_scene *scenes, const struct rank
 	return n && (double)without > (double)all * WHY_LOST_SHARE ? without / n : 0;
 }
 
-static double matrix_share(const struct why_scene *scenes, size_t n, struct arena *a)
+/* Sets the share of matrix products in the device work, if enough ops are known. */
+static void find_matrix_share(
+        struct why *out, const struct why_scene *scenes, size_t n, struct arena *a)
 {
 	struct why_matrix sum = { 0 };
 
@@ -639,9 +702,11 @@ static double matrix_share(const struct why_scene *scenes, size_t n, struct aren
 		sum.other = num_add(sum.other, x.other);
 		sum.all = num_add(sum.all, x.all);
 	}
-	return (double)sum.matrix + (double)sum.other > (double)sum.all * WHY_KNOWN_SHARE
-	               ? (double)sum.matrix / (double)sum.all
-	               : 0;
+	const double known = (double)sum.matrix + (double)sum.other;
+	if (!(known > (double)sum.all * WHY_KNOWN_SHARE))
+		return;
+	out->matrix = (double)sum.matrix / (double)sum.all;
+	out->matrix_known = known / (double)sum.all;
 }
 
 static void find_rest(struct why *out, const struct why_scene *scenes, struct arena *a)
@@ -658,6 +723,58 @@ static void find_rest(struct why *out, const struct why_scene *scenes, struct ar
 		else
 			out->rest.ticks = num_add(out->rest.ticks, rest.ticks / n);
 	}
+}
+
+/* Returns "gpu:1 (19 pieces of work, 34.2us: negligible)", the devices that the partition of the
+ * steps leaves out; p is NULL if there are none. */
+static struct str find_left_out(const struct why_scene *s, struct arena *a)
+{
+	const bool *idlers = critical_idlers(s->t, s->x->marks, a);
+	bool *counted = ARENA_ARRAY(a, s->t->devices.n, bool);
+	struct sb b = { .a = a };
+	size_t n_parts;
+	const struct replay_part *parts = replay_partition(s->x, &s->x->recorded, &n_parts, a);
+
+	for (size_t i = 0; i < n_parts; i++)
+		counted[parts[i].device] = true;
+	for (uint32_t k = 0; k < s->t->devices.n; k++) {
+		size_t works = 0;
+		int64_t ticks = 0;
+		for (size_t i = 0; !counted[k] && i < s->d->nodes.n; i++) {
+			const struct depend_node *n = &s->d->nodes.v[i];
+			if (n->host || s->t->tracks.v[n->track].device != k)
+				continue;
+			works++;
+			ticks = num_add(ticks, n->end - n->start);
+		}
+		if (works)
+			sb_fmt(&b, "%s%.*s (%zu piece%s of work, %.*s: %s)", b.n ? ", " : "",
+			        STR(trace_str(s->t, s->t->devices.v[k].name)), works,
+			        works == 1 ? "" : "s", STR(why_time(s, ticks, a)),
+			        idlers && idlers[k] ? "negligible" : "at another time");
+	}
+	return b.n ? sb_str(&b) : STR_NONE;
+}
+
+/* True if a framework recorded Python stacks: it does so in each call of a function. */
+static bool has_stacks(const struct why_scene *s)
+{
+	if (s->t->source != TRACE_KINETO && s->t->source != TRACE_XSPACE)
+		return false;
+	for (size_t i = 0; i < s->t->events.n; i++)
+		if (s->t->events.v[i].category == CATEGORY_FRAME)
+			return true;
+	return false;
+}
+
+/* Returns an answer without its causes. */
+static struct why without_causes(const struct why *w)
+{
+	struct why x = *w;
+
+	x.reported = 0;
+	x.rest = (struct why_rest){ .ticks = 0 };
+	return x;
 }
 
 void why_find(const struct rank_group *job, struct why *out, struct arena *a)
@@ -679,16 +796,21 @@ void why_find(const struct rank_group *job, struct why *out, struct arena *a)
 	        (double)out->found.v[out->reported].saved > (double)out->step * WHY_LEAST_SHARE)
 		out->reported++;
 	out->of_host = !has_work(job) && !scenes[0].t->truncated && is_of_host(scenes[0].t);
+	if (out->reported)
+		find_rest(out, scenes, &own.a);
 	out->no_verdict = find_doubt(scenes, out, a);
 	if (out->no_verdict.p && is_unexplained(out))
 		add_communication_gaps(&scenes[0], out, a);
+	if (!why_gap_of(out, WHY_exposed_communication).p ||
+	        (double)out->exposed <= (double)out->step * WHY_LEAST_SHARE)
+		out->exposed = 0;
+	out->left_out = find_left_out(&scenes[0], a);
+	out->stacks = has_stacks(&scenes[0]);
 	if (out->no_verdict.p)
-		out->reported = 0;
+		*out = without_causes(out);
 	else if (why_is_compute_bound(out))
 		out->main_kernel = find_main_kernel(scenes, job->n_replays, a);
 	else if (!out->reported)
-		out->matrix = matrix_share(scenes, job->n_replays, &own.a);
-	if (out->reported)
-		find_rest(out, scenes, &own.a);
+		find_matrix_share(out, scenes, job->n_replays, &own.a);
 	scratch_close(&own);
 }

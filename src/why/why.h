@@ -63,6 +63,7 @@ struct why_finding {
 	int64_t saved;      /* time that the step would save; may be negative because of rounding */
 	int64_t start_up;   /* part of the cost: first calls that take most of their place's time */
 	int64_t outside;    /* part of the cost: time of threads outside of all slices */
+	int64_t again;      /* part of the cost that steady steps are known to repeat */
 	int64_t unknown;    /* time on the critical path, after removing the cause, for which the
 	                       file shows no cause; 0 unless replayed */
 	size_t threads;     /* number of threads of one trace with a part of the cost */
@@ -70,6 +71,8 @@ struct why_finding {
 	bool bound;         /* true: saved is an upper bound */
 	bool replayed;      /* true: the replay computed saved */
 	struct str assumed; /* assumptions of the change; p is NULL if there are none */
+	struct str detail;  /* what the places have in common; p is NULL if there is nothing to
+	                       say */
 	const char *advice; /* advice for this file, which replaces the advice of the cause; NULL:
 	                       none */
 	struct str at;      /* name of the rank if only one rank has the cause; otherwise p is
@@ -83,6 +86,7 @@ struct why_rest {
 	struct str name; /* the call, op or range that takes more than half of it; p is NULL if
 	                    there is none */
 	int64_t named;   /* time of that call, op or range */
+	bool waits;      /* true: it is a call that waits for devices */
 };
 
 struct why_gap {
@@ -120,10 +124,17 @@ struct why {
 	double copies;          /* share of the time in which they only copied */
 	double communication;   /* share of the time in which they communicated without concurrent
 	                           compute */
+	int64_t exposed;        /* such communication per device and step, if the file does not say
+	                           what waits for it; otherwise 0 */
+	struct str left_out;    /* devices without work, or with negligible work, in the chosen
+	                           steps; p is NULL if there are none */
+	bool stacks;            /* true: recording Python stacks made the time of threads longer */
 	struct str main_kernel; /* kernel with more than half of the time of kernels; p is NULL if
 	                           there is none */
 	double matrix; /* share of matrix products in device work; 0 unless the trace is healthy and
 	                  WHY_KNOWN_SHARE is reached */
+	double matrix_known;  /* share of the device work whose ops are known, if matrix is printed
+	                       */
 	int64_t unlaunched;   /* device work per step without a launch in the file; 0 unless it is a
 	                         large share */
 	int64_t unknown;      /* time on the critical path for which the file shows no cause */
@@ -149,8 +160,8 @@ bool why_is_part(const struct why *w, struct arena *a);
 /* Appends the examined window and its length: "the mean step of 176ms". */
 void why_put_window(struct sb *b, const struct why *w);
 
-/* True if devices compute for most of the time and the first cause saves a small share, so that the
- * cause does not determine the verdict. */
+/* True if devices compute for most of the time and the first cause saves a small share, or is a
+ * slow kernel, so that the cause does not determine the verdict. */
 bool why_is_compute_bound(const struct why *w);
 
 /* True if most of the cost of a cause is first calls. */

@@ -38,8 +38,11 @@ struct why_change {
 	struct replay_plan plan;
 	struct str reason; /* reason why the cause cannot be judged; p is NULL if it can */
 	struct str assumed;
+	struct str
+	        detail; /* what the places have in common; p is NULL if there is nothing to say */
 	bool bound;
 	int64_t cost;  /* summed over the chosen windows */
+	int64_t again; /* part of the cost that steady steps are known to repeat */
 	bool *tracks;  /* indexed by track: true if it has a part of the cost; NULL: no track has */
 	int64_t saved; /* the saving of a cause that needs no replay; INT64_MIN: the replay computes
 	                  it */

@@ -193,6 +193,15 @@ def traces_equal_commands():
         equal((len(same), sum(s['duration_ns'] for s in same)), (k['count'], k['total_ns']), k['name'])
 
 
+def steps_of_runs():
+    """The table runs counts the rows of the table steps, also if a truncated trace has a step without operations."""
+    with open('cut.json', 'w') as f:
+        f.write('{"schemaVersion": 1, "traceEvents": [{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#3", "pid": 1, '
+                '"tid": 1, "ts": 1000, "dur": 900, "args": {}}, {"ph": "X", "cat": "cpu')
+    for path in (os.path.abspath('cut.json'), XSPACE, TRAINING, MLP):
+        equal(table(path, 'runs')[0]['steps'], len(table(path, 'steps')), path)
+
+
 def kernels_of_large_exports():
     """The table of kernels of a large Nsight Systems export does not change after its slices are read."""
     if not built.has(os.path.join(BIN, 'tfprof'), 'sqlite'):
@@ -331,7 +340,7 @@ def parquet_files():
         pass
 
 
-C_CASES = [answers_equal_csv, memory_of_snapshots, idle_places_are_those_of_idle, batches_add_up, nodes_equal_views, traces_equal_commands, kernels_of_large_exports,
+C_CASES = [answers_equal_csv, memory_of_snapshots, idle_places_are_those_of_idle, batches_add_up, nodes_equal_views, traces_equal_commands, steps_of_runs, kernels_of_large_exports,
            odd_orders, memory_limits, threads, python_schemas, python_capsules]
 
 

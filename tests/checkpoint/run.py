@@ -156,6 +156,16 @@ def case_forms(top):
         T.check(status == 1 and 'differing values 1  largest absolute 0.5' in out, '%s: %s %s' % (pair, out, err))
 
 
+def case_widths(top):
+    """With a width, lines are wrapped between values, and nothing is lost; -wide does not wrap."""
+    make.main(top, [])
+    path = os.path.join(top, 'v2')
+    whole, narrow, wide = run(path)[1], run(path, '--width=50')[1], run(path, '--width=50', '-wide')[1]
+    T.check(narrow.replace('\n  ', '  ') == whole and narrow != whole and wide == whole, 'a value is lost: %r' % narrow[:200])
+    long = [line for line in narrow.split('\n')[:-2] if len(line) > 50 and '  ' in line.strip()]
+    T.check(not long, 'too long at 50 columns: %s' % long[:3])
+
+
 def case_names(top):
     """Names stay in their cell, and their control characters are escaped."""
     path = os.path.join(top, 'odd')

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs every documented example: those of the tutorials (seeds.list), of the manual pages, of
 README.md and docs/, on testdata (example, models, traces, the recording of small), and compares with
-expected/NAME.txt. Targets of make that the texts name are looked up in the Makefile, quirks in the source.
+expected/NAME.txt. The commands of README must succeed with an answer that is not empty. Targets of make that the texts name are looked up in the Makefile, quirks in the source.
 
     tests/examples/run.py                   all
     tests/examples/run.py tool man-scope    what has one of the words in its name
@@ -13,6 +13,7 @@ import difflib
 import fcntl
 import glob
 import gzip
+import json
 import os
 import re
 import shutil
@@ -42,7 +43,7 @@ VARYING = [(re.compile(r'127\.0\.0\.1:\d+/[0-9a-f]{32}/'), '127.0.0.1:PORT/TOKEN
 
 class Case:
     def __init__(self, name, model):
-        self.name, self.model, self.lines, self.must, self.shell, self.typed = name, model, [], [], None, ''
+        self.name, self.model, self.lines, self.must, self.shell, self.typed, self.lacks = name, model, [], [], None, '', []
 
 
 def seeds():
@@ -242,6 +243,41 @@ def look(line, here, env):
     return subprocess.CompletedProcess(line, p.returncode, SCREEN if b'1 scope' in data else data, err)
 
 
+def numbers(text):
+    """Returns the number of lines that have a number."""
+    return sum(bool(re.search(r'\d', line)) for line in text.split('\n'))
+
+
+def lists(value):
+    """Returns the length of the longest list of objects in a JSON document."""
+    inside = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
+    own = sum(isinstance(x, dict) for x in inside) if isinstance(value, list) else 0
+    return max([own, *map(lists, inside)])
+
+
+def has_answer(path):
+    """True if a file that an example wrote has an answer in it, and not only its frame."""
+    if os.path.isdir(path):
+        return True  # of a program that uses no GPU
+    with open(path, 'rb') as f:
+        data = f.read()
+    if path.endswith('.gz'):
+        return len(gzip.decompress(data)) > 1000
+    if path.endswith('.json'):
+        return lists(json.loads(data)) >= 5
+    if path.endswith('.html'):
+        return len(data) > 100000
+    return numbers(data.decode()) >= 3
+
+
+def answers(case, text, files):
+    """Returns what a command of README lacks: a status other than failure, and an answer that is printed or in a file."""
+    if not case.name.startswith('readme-'):
+        return []
+    bad = ['%s: nothing is in it' % os.path.basename(f) for f in files if not has_answer(f)]
+    return bad + (['the answer is empty'] if not files and numbers(text) < 3 and text.encode() != SCREEN else [])
+
+
 def run(case, top):
     here = folder(case, top)
     before = set(os.listdir(here))
@@ -261,11 +297,15 @@ def run(case, top):
         p = subprocess.run(words, cwd=here, env=env, input='\n'.join(case.lines + ['']).encode(),
                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=600)
     out = p.stdout.decode()
+    made = sorted(set(os.listdir(here)) - before)
+    case.lacks = answers(case, out, [os.path.join(here, name) for name in made])
+    if case.name.startswith('readme-') and p.returncode:
+        case.lacks.append('status %d' % p.returncode)
     if p.stderr:
         out += '--- standard error\n' + p.stderr.decode()
     if p.returncode:
         out += '--- status %d\n' % p.returncode
-    for name in sorted(set(os.listdir(here)) - before):
+    for name in made:
         if os.path.isdir(os.path.join(here, name)):
             out += '--- folder %s\n' % name
             continue
@@ -304,7 +344,7 @@ def expected(case):
 
 
 def judge(case, out):
-    bad, at = [], 0
+    bad, at = list(case.lacks), 0
     if case.shell:
         out = '$ %s\n%s' % (case.shell, out)
     for text in case.must:

@@ -2,7 +2,6 @@
 """Tests of builds into an output that exists: a build reads exactly the files that changed, and the result equals the result of
 a new build. Also the table files, check, compaction and retention."""
 import os
-import random
 import re
 import shutil
 import sys
@@ -88,20 +87,51 @@ def other_inputs():
     equal(counts(fleet('build', 'out', 'in/*/*')[0]), (1, 1, 0))
 
 
-def random_changes():
-    """After random changes to a folder, each build equals a new build."""
-    noise = random.Random(7)
-    sources = [os.path.join(TRACES, n) for n in sorted(os.listdir(TRACES)) if n != 'README.md']
-    for turn in range(12):
-        for _ in range(noise.randrange(1, 5)):
-            place = 'in/%s/%s/%s' % (noise.choice('ab'), noise.choice(['x', 'y']), noise.choice(['h1.a', 'h1.b', 'h2', 'calls', 'n.json']))
-            if os.path.exists(place) and noise.random() < 0.4:
-                os.remove(place)
-            else:
-                copy(noise.choice(sources), place)
-                os.utime(place, ns=(turn * 10 ** 9, turn * 10 ** 9))
-        if any(names for _, _, names in os.walk('in')):
-            change('in')
+def odd_names():
+    """Names that are not UTF-8, names with line breaks and names with brackets are files like others: they are counted once,
+    detected as removed, renamed by a second file of their host, and their names in the tables are escaped."""
+    broken = os.fsdecode(b'h\xff')
+    copy(MLP, 'in/r\n1/%s.pb' % broken)
+    copy(MLP, 'in/r\n1/a\nb.pb')
+    copy(TRACES + '/trace.xplane.pb', 'in/[r]/g.pb')
+    copy(TRACES + '/trace.xplane.pb', 'in/r/g.pb')
+    equal(change('in/*/*'), (4, 0, 0))
+    equal(change('in/*/*'), (0, 4, 0))
+    equal(sorted(w for w in workers_of('out', 'r\n1')), ['a\nb', 'h\\xff'])
+    copy(TRACES + '/cpu.pb.gz', 'in/r\n1/%s.gz' % broken)
+    equal(change('in/*/*'), (1, 4, 0))
+    equal(sorted(w for w in workers_of('out', 'r\n1')), ['a\nb', 'h\\xff/0', 'h\\xff/1'])
+    os.remove('in/r\n1/a\nb.pb')
+    os.remove('in/[r]/g.pb')
+    copy(TRACES + '/cpu.pb.gz', 'in/[r]/h.pb.gz')
+    equal(counts(fleet('build', 'out', 'in/[r]')[0]), (1, 0, 1))  # not in/r, which the pattern would match
+    equal(change('in/*/*'), (0, 4, 1))
+
+
+def captures():
+    """Captures are read with the trace beside their folder, also if the trace is late; without it they are read alone."""
+    graphs = os.path.join(ROOT, 'testdata', 'graphs')
+    for folder in ('capture_traces', 'graph_capture_profile'):
+        shutil.rmtree('in', ignore_errors=True)
+        shutil.rmtree('out', ignore_errors=True)
+        shutil.copytree(graphs + '/capture_traces', 'in/a/replay/' + folder)
+        n = len(os.listdir('in/a/replay/' + folder))
+        copy(MLP, 'in/a/other/h.pb.gz')
+        equal(change('in'), (n + 1, 0, 0))
+        copy(graphs + '/replay.pt.trace.json', 'in/a/replay/replay.pt.trace.json')
+        equal(change('in'), (n + 1, 1, 0))
+        equal(set(workers_of('out', 'replay')), {'replay'})
+        os.mkfifo('in/a/replay/%s/pipe.json' % folder)
+        os.symlink('loop.json', 'in/a/replay/%s/loop.json' % folder)
+        change('in')
+        os.remove('in/a/replay/%s/loop.json' % folder)
+        change('in')
+        copy(TRACES + '/cpu.pb.gz', 'in/b/replay/c.pb')  # renames the run
+        equal(change('in'), (1, n + 3, 0))
+        equal({'pipe', 'replay'}, set(workers_of('out', 'a/replay')))
+        os.remove('in/a/replay/replay.pt.trace.json')
+        change('in')
+        assert 'replay' not in workers_of('out', 'a/replay')
 
 
 def files_table():
@@ -350,5 +380,5 @@ def many_commits():
     equal(len(content(built())['files']), 24)
 
 
-CHANGES = [late_and_removed, equal_names, other_inputs, random_changes, files_table, pairs, processes, check_finds, compaction, retention, delta_tables,
+CHANGES = [late_and_removed, equal_names, odd_names, other_inputs, files_table, pairs, captures, processes, check_finds, compaction, retention, delta_tables,
            iceberg_tables, many_commits]

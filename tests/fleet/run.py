@@ -26,6 +26,7 @@ from rig import (DATA, MLP, ROOT, RUNS, TABLES, WORKERS, built, children, conten
                  start, words)
 from change_cases import CHANGES  # noqa: E402
 from object_cases import OBJECTS, states  # noqa: E402
+from random_cases import RANDOM  # noqa: E402
 from recipe_cases import RECIPES, rank_limits  # noqa: E402
 from spark_cases import spark_equals_pool, spark_executor_killed, spark_killed, spark_recipes, spark_unreadable  # noqa: E402
 
@@ -311,7 +312,7 @@ def ten_thousand_files():
 
 
 WITHOUT = [names, states, statements, rank_limits, wrong_words]
-POOL = [million_paths, ten_thousand_files, damaged_files, equals_program, recipes_find, few_files, killed_workers, killed_build, deadly_file, two_builds] + RECIPES + CHANGES + OBJECTS
+POOL = [million_paths, ten_thousand_files, damaged_files, equals_program, recipes_find, few_files, killed_workers, killed_build, deadly_file, two_builds] + RECIPES + CHANGES + RANDOM + OBJECTS
 SPARK = [spark_equals_pool, spark_unreadable, spark_recipes, spark_killed, spark_executor_killed]
 
 if __name__ == '__main__':
@@ -320,7 +321,10 @@ if __name__ == '__main__':
     p.add_argument('names', nargs='*')
     p.add_argument('--bin', default='build/check', help='the folder with libtfprof.so and the program')
     p.add_argument('--without-packages', action='store_true', help='only what needs Python alone')
+    p.add_argument('--seed', type=int, default=0, help='first random sequence of changes (default: 0)')
+    p.add_argument('--seeds', type=int, default=10, help='number of random sequences of changes (default: 10)')
     ARGS = p.parse_args()
+    DATA.update(seed=ARGS.seed, seeds=ARGS.seeds)
     with tempfile.TemporaryDirectory() as scratch:
         start(ARGS.bin, scratch)
         chosen = WITHOUT + ([] if ARGS.without_packages else POOL + SPARK)

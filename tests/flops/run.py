@@ -290,6 +290,67 @@ def test_execution_trace():
         assert ('aten::convolution', 'no shape in the file') in {(u['op'], u['reason']) for u in found['uncounted']}, found['uncounted']
 
 
+def nested_ops(*ops, device=True, step=True):
+    """Writes a PyTorch trace with a step. ops: (name, depth, shapes, sequence number or None, True for a gradient); a product launches
+    a kernel of 10 us."""
+    events, at, kernels = [], 100, 0
+    ends = []
+    for i, (name, depth, shapes, number, gradient) in enumerate(ops):
+        inside = next((j for j in range(i + 1, len(ops)) if ops[j][1] <= depth), len(ops)) - i
+        ends.append((at + 10 * i, 10 * inside - depth))
+    for i, ((name, depth, shapes, number, gradient), (ts, dur)) in enumerate(zip(ops, ends)):
+        args = {'External id': i + 1, 'Input Dims': shapes, 'Input type': ['float'] * len(shapes), 'Concrete Inputs': [''] * len(shapes)}
+        if number is not None:
+            args.update({'Sequence number': number, 'Fwd thread id': int(gradient)})
+        events.append({'ph': 'X', 'cat': 'cpu_op', 'name': name, 'pid': 1, 'tid': 1, 'ts': ts, 'dur': dur, 'args': args})
+        if name == 'aten::mm' and device:
+            kernels += 1
+            link = {'External id': i + 1, 'correlation': i + 1}
+            events.append({'ph': 'X', 'cat': 'cuda_runtime', 'name': 'cudaLaunchKernel', 'pid': 1, 'tid': 1, 'ts': ts + 1, 'dur': 1, 'args': link})
+            events.append({'ph': 'X', 'cat': 'kernel', 'name': 'gemm', 'pid': 0, 'tid': 7, 'ts': ts + 2, 'dur': 5,
+                           'args': dict(link, device=0, stream=7)})
+    end = 10 * len(ops) + 20
+    if step:
+        events.append({'ph': 'X', 'cat': 'user_annotation', 'name': 'ProfilerStep#1', 'pid': 1, 'tid': 1, 'ts': 90, 'dur': end})
+    f = tempfile.NamedTemporaryFile('w', suffix='.pt.trace.json')
+    json.dump({'schemaVersion': 1, 'deviceProperties': [{'id': 0, 'name': 'NVIDIA H100 80GB HBM3'}] if device else [], 'traceEvents': events}, f)
+    f.flush()
+    return f
+
+
+def test_checkpoints():
+    """MFU leaves out the forward pass that a backward pass repeats, in both forms of torch.utils.checkpoint. Ops of second-order
+    gradients have sequence numbers too, but repeat nothing."""
+    x, w = [[8, 16], [16, 32]], [[16, 8], [8, 32]]
+    one = 2 * 8 * 16 * 32
+    forward = [('aten::linear', 0, [], 1, False), ('aten::mm', 1, x, 2, False)]
+    reentrant = [('autograd::engine::evaluate_function: CheckpointFunctionBackward', 0, [], 3, True), ('CheckpointFunctionBackward', 1, [], 3, True),
+                 ('aten::mm', 2, x, 5, False), ('aten::linear', 2, [], 6, False), ('aten::mm', 3, x, None, False),
+                 ('autograd::engine::evaluate_function: MmBackward0', 2, [], 5, True), ('MmBackward0', 3, [], 5, True), ('aten::mm', 4, w, None, False)]
+    inside = [('autograd::engine::evaluate_function: MmBackward0', 0, [], 2, True), ('MmBackward0', 1, [], 2, True),
+              ('aten::linear', 2, [], 7, False), ('aten::matmul', 3, [], 8, False), ('aten::mm', 4, x, 9, False), ('aten::mm', 2, w, None, False)]
+    second = [('autograd::engine::evaluate_function: MmBackward0', 0, [], 2, True), ('MmBackward0', 1, [], 2, True), ('aten::mm', 2, w, 9, False)]
+    for backward, again, products in (reentrant, 2, 4), (inside, 1, 3), (second, 0, 2):
+        with nested_ops(*forward, *backward) as f:
+            d = document('flops', f.name)
+            cases.equal((d['recomputed_flops'], d['flops']), (again * one, products * one), backward[0][0])
+            assert abs(d['mfu'] * products - d['hfu'] * (products - again)) < 1e-6 * products, (d['mfu'], d['hfu'])
+
+
+def test_mfu_of_threads():
+    """Without device work, MFU compares the steps with the given peak of the processor."""
+    with nested_ops(('aten::mm', 0, [[8, 16], [16, 32]], None, False), device=False) as f:
+        assert 'No MFU: the file does not name the device; give its peak' in text('flops', f.name)
+        d = document('flops', f.name, '--peak-flops=1G')
+        cases.equal(d['mfu'], round(2 * 8 * 16 * 32 / 1e9 / 30e-6, 6), 'MFU')
+        assert 'the wall time of the steps\n' in text('flops', f.name, '--peak-flops=1G')
+        assert 'Above 100%: the device is faster than this peak' in text('flops', f.name, '--peak-flops=100M')
+    with nested_ops(('aten::mm', 0, [[8, 16], [16, 32]], None, False), device=False, step=False) as f:
+        assert 'the whole trace, which marks no steps' in text('flops', f.name, '--peak-flops=1G')
+    with nested_ops(('aten::mm', 0, [[8, 16], [16, 32]], None, False), ('aten::bmm', 0, [], None, False), device=False) as f:
+        assert 'No MFU, because some calls are not counted; --partial prints it' in text('flops', f.name, '--peak-flops=1G')
+
+
 def test_roofline_of_an_engine():
     """Layers of TensorRT with times: bytes of the tensors whose types the file states, and MFU at a given peak."""
     paths = [os.path.join(TESTDATA, 'traces', 'tensorrt_%s.json' % n) for n in ('layers', 'times')]

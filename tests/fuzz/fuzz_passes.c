@@ -94,12 +94,14 @@ static struct sums sums_by(const struct trace *t, const struct trace_links *link
 /* Checks that the tables of devices are consistent. */
 static void check_devices(const struct trace *t, const struct trace_links *links, struct arena *a)
 {
+	struct trace_steps steps;
 	struct device_use u;
 	struct device_worker one = { .u = &u };
 	struct sink *to = sink_memory(a);
 	size_t n;
 
-	device_use_trace(&u, t, links, a);
+	trace_find_steps(t, &steps, a);
+	device_use_trace(&u, links, &steps, a);
 	for (size_t i = 0; i < u.devices.n; i++) {
 		const struct gpu_device *d = &u.devices.v[i];
 		int64_t idle = 0;

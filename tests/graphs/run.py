@@ -366,7 +366,7 @@ def named_capture():
 
 
 def capture_as_worker():
-    """A trace of a capture is no worker; the error names the option that reads it."""
+    """A trace of a capture is not a worker; the error names the option that reads it."""
     write_example('.')
     err = program('phases', 'replay.pt.trace.json', 'capture_traces/graph_capture_rank_0.json', status=1)[1]
     assert ' is a trace of the capture of CUDA graphs, not of a worker\nhint: --graph-capture=FILE reads it with the trace of the server' in err, err

@@ -24,7 +24,11 @@ FILES = ['traces/training.pt.trace.json.gz', 'traces/calls.json', 'traces/nsys.s
 FILES_AT = 'testdata/'
 # Commands that take no file, or two; their lines are checked at 80 columns.
 WORDS = [['diff', 'testdata/example/profile_100', 'testdata/example/profile_100'], ['doctor'], ['scope', '-h'], ['op', '-h'], ['record', '-h'],
-         ['help', 'code'], ['scope', '-output', 'WRONG', 'testdata/example/profile_100']]
+         ['help', 'code'],
+         ['help', 'exit-status'], ['help', 'parquet'], ['help', 'diff', '--width=80'], ['baseline', 'list'], ['peek', 'aten', FILES_AT + FILES[0]],
+         ['peek', 'aten::addmm', FILES_AT + FILES[0]], ['flops', FILES_AT + FILES[0], '--explain=aten::convolution'], ['flops', FILES_AT + FILES[0], '--explain=aten::addmm'],
+         ['diff', FILES_AT + FILES[0], FILES_AT + FILES[0], '--of=kernels'], ['what-if', FILES_AT + FILES[0], '--each=kernel'],
+         ['top', 'testdata/example/profile_100', '-by', 'source'], ['diff', 'testdata/example/profile_100', '--gate', 'op:Conv2D.micros<30%'], ['scope', '-output', 'WRONG', 'testdata/example/profile_100']]
 
 
 def answer(columns, words):

@@ -421,6 +421,8 @@ def counts_of_others():
     calls, trace = (os.path.join(folder, 'traces', n) for n in ('calls.json', 'calls.pt.trace.json'))
     equal(summary(calls), (['PyTorch execution trace, schema 1.1.1-chakra.0.0.4'], {'nodes of processes, threads and steps': 3}))
     equal(summary(trace, calls)[0], ['PyTorch trace by Kineto, schema 1', 'PyTorch execution trace'])
+    for files in [trace], [trace, calls]:  # an execution trace completes the trace: advise is why
+        equal(*[program(command, *files)[0].replace('Reading Files...\n', '') for command in ('advise', 'why')])
 
 
 def counts_of_nsight():

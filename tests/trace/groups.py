@@ -88,8 +88,8 @@ def totals():
     """No grouping loses time or work."""
     path = write(kineto.trace(events()))
     all_ = [[sum(v[i] for v in groups(path, by).values()) for i in range(3)]
-            for by in ('none', 'module', 'op', 'annotation', 'source', 'kernel', 'hlo_category', 'function', 'module-class')]
-    equal(all_, [all_[0]] * 9)
+            for by in ('none', 'module', 'op', 'annotation', 'source', 'kernel', 'hlo_category', 'function', 'module-class', 'provider')]
+    equal(all_, [all_[0]] * 10)
 
 
 def sources():

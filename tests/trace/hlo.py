@@ -227,6 +227,19 @@ def communication():
           'all-reduce: 0: it copies, rearranges, compares or communicates\n  2 of 0; the file states 100 in all\n')
 
 
+def divided_product():
+    """A product that is divided over devices is a product and a reduction of its parts, both named after the product: its family is that of
+    the product, although the reduction comes first."""
+    where = metadata('jit(f)/dot_general')
+    main = [instruction(1, 'x', 'parameter', [4, 4]), instruction(2, 'dot.1', 'dot', [4, 4], [1, 1], where, more=data(30, packed(1, [1]))),
+            instruction(3, 'all-reduce.1', 'all-reduce', [4, 4], [2], where)]
+    path = write(space(metadata_plane({7: program('jit_f', 7, [(1, 3, main)], 1)}),
+                       gpu([('nccl', 'all-reduce.1', 0, 3000), ('k_dot', 'dot.1', 4000, 1000)])))
+    d = answer(path)
+    equal([(r['op'], r['family'], r['flops'], r['calls']) for r in d['ops']], [('dot_general', 'matrix products', 128, 2)])
+    equal([(r['family'], r['flops'], r['device_ns']) for r in d['families']], [('matrix products', 128, 1), ('no float operations', 0, 3)])
+
+
 def loops():
     """The body of a loop counts as often as it runs."""
     body = [instruction(30, 'c', 'parameter', [4, 4]), instruction(31, 'dot.9', 'dot', [4, 4], [30, 30], more=data(30, packed(1, [1])))]
@@ -234,6 +247,20 @@ def loops():
     events = [('k_dot', 'dot.9', 1000 * i, 500) for i in range(7)]
     path = write(space(metadata_plane({7: program('jit_f', 7, [(2, 31, body), (1, 2, main)], 1)}), gpu(events)))
     equal([(r['op'], r['flops'], r['calls']) for r in answer(path)['ops']], [('dot', 7 * 2 * 4 * 4 * 4, 7)])
+
+
+def rematerialised():
+    """Work that JAX's checkpoint or XLA computes again is part of the float operations, but not of MFU."""
+    product = data(30, packed(1, [1]))
+    main = [instruction(1, 'x', 'parameter', [4, 4]),
+            instruction(2, 'dot.1', 'dot', [4, 4], [1, 1], metadata('jit(f)/jvp(checkpoint)/dot_general'), more=product),
+            instruction(3, 'dot.2', 'dot', [4, 4], [1, 1], metadata('jit(f)/transpose(jvp(checkpoint))/rematted_computation/dot_general'), more=product),
+            instruction(4, 'dot.3.remat', 'dot', [4, 4], [1, 1], metadata('jit(f)/dot_general'), more=product)]
+    events = [('k_dot', op, 10 ** 6 * i, 10 ** 5) for i, op in enumerate(('dot.1', 'dot.2', 'dot.2', 'dot.3.remat'))]
+    path = write(space(metadata_plane({7: program('jit_f', 7, [(1, 4, main)], 1)}), gpu(events)))
+    d = answer(path, '--peak-flops=1G')
+    equal((d['flops'], d['recomputed_flops']), (4 * 128, 3 * 128))
+    equal(round(d['hfu'] / d['mfu'], 3), 4)
 
 
 def library_calls():
@@ -373,7 +400,7 @@ def threads():
     assert 'jit(f)/dense/dot_general' in out, out
 
 
-CASES = [transfers, threads, one_framework_op, names_and_flops, categories, sources, graph, convolutions, counted, communication, loops, library_calls, transforms,
+CASES = [divided_product, transfers, threads, one_framework_op, names_and_flops, categories, sources, graph, convolutions, counted, communication, loops, rematerialised, library_calls, transforms,
          shared_computations, damaged, circles]
 
 if __name__ == '__main__':

@@ -419,6 +419,29 @@ def no_device():
         program('a.pt.trace.json', view)
 
 
+SPAN = {'ph': 'X', 'cat': 'Trace', 'name': 'PyTorch Profiler (0)', 'pid': 'Spans', 'tid': 'PyTorch Profiler', 'ts': 0, 'dur': 900}
+CPU_OPS = [{'ph': 'X', 'cat': 'cpu_op', 'name': name, 'pid': 1, 'tid': 1, 'ts': ts, 'dur': dur}
+           for name, ts, dur in (('aten::mm', 100, 300), ('aten::relu', 400, 100))]
+
+
+def span_of_the_profiler():
+    """The span of PyTorch's profiler is as long as the trace and is not work: the critical path of a trace without device work has its ops,
+    what-if changes them, and text has neither columns nor rows of devices. A trace with only the span has no events."""
+    path = write(kineto.trace(CPU_OPS + [SPAN]))
+    d = json.loads(program('critical', path, '-output', 'json')[0])
+    equal([(s['name'], s['duration_ns']) for s in d['segments']], [('aten::mm', 300000), ('aten::relu', 100000)])
+    out, _ = program('critical', path)
+    assert 'from 100us until the last event of a thread ends; the trace lasts 900us' in ' '.join(out.split()), out
+    out, _ = program('what-if', 'op:aten::mm=0', path)
+    assert '400us becomes 100us' in out and 'device' not in out and 'critical path' in out, out
+    equal([line.split() for line in program('steps', path)[0].splitlines()],
+          [['step', 'start', 'step', 'time', 'name'], ['0', '0ns', '900us', 'steps:', 'unknown']])
+    row, = json.loads(program('steps', path, '-output', 'json')[0])['steps']
+    equal((row['compute_busy_ns'], row['idle_ns']), (0, 0))
+    _, err = program('summary', write(kineto.trace([SPAN]), 'empty.pt.trace.json'), status=3)
+    assert 'no events' in err, err
+
+
 def roofline():
     """Ops with the same shapes are one row, with the device work that their formula covers; an op in an equal one counts once."""
     convolution = {'Input Dims': [[1, 2, 8, 8], [4, 2, 3, 3], [], [], [], [], [], [], []],
@@ -805,7 +828,7 @@ def kernels_of_several_ops():
     equal(found((('mm',), 5), (('B', 'mm'), 4)), ('mm', 2, 'mm (2 places)'))
 
 
-CASES = [kernels_of_several_ops, guessed_steps, steps_without_work, memory_of_any_device, other_accelerators, overlap_of_devices, passes, views, workers, sections, roofline, roofs, flops, unknown_products, utilization, gradients_of_functions, utilization_of_ranks, shown_rows, launches_steps_copies, ranges, chosen_workers, sections_of_workers,
+CASES = [span_of_the_profiler, kernels_of_several_ops, guessed_steps, steps_without_work, memory_of_any_device, other_accelerators, overlap_of_devices, passes, views, workers, sections, roofline, roofs, flops, unknown_products, utilization, gradients_of_functions, utilization_of_ranks, shown_rows, launches_steps_copies, ranges, chosen_workers, sections_of_workers,
          per_step, stacks_of_calls, functions_without_files, rows_of_op, lines_around_functions, backward, tensorboard, order, forms, cut, nothing, no_device, others, memory, timeline]
 
 if __name__ == '__main__':

@@ -400,6 +400,9 @@ def timelines():
                 equal((row['peak_bytes'], row['live_bytes'], row['allocations']), (peak[0], peak[0], None), (seed, name))
                 equal(live(doc, 'kind', 'rule'), {(k, 'category in the file'): v for k, v in zip(CATEGORIES, peak[1]) if v}, (seed, name))
             equal(sum(live(memory(name, '-at', 'end'), 'kind').values()), sum(sums), (seed, name))
+    assert 'buffers' not in program('memory', 'm.json')[0]  # the file does not count them
+    for command in 'why', 'critical', 'idle':
+        assert 'the file has no ops, calls or device work' in ' '.join(program(command, 'm.json', status=1)[1].split()), command
 
 
 def damaged_timelines():

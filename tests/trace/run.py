@@ -149,6 +149,25 @@ def runs_are_joined():
     assert '2 of 3 steps begin before an earlier step ends' in program('steps', 'a.xplane.pb')[0]
 
 
+def runs_on_threads():
+    """Runs of programs on threads are identified by a hash: they are numbered by start, named after their program, and extend from the first
+    op to the last one on any thread. A note counts the programs if there are several."""
+    p = Plane('/host:CPU')
+
+    def event(name, at, n, run, module):
+        return (p.meta(name), at, n, {'hlo_op': ('ref', name), 'hlo_module': ('ref', module), 'run_id': run})
+    p.line(1, 'worker/1', [event('dot.1', 100, 50, -7, 'jit_f'), event('add.1', 500, 10, 1 << 40, 'jit_f')])
+    p.line(2, 'worker/2', [event('mul.1', 160, 240, -7, 'jit_f'), event('dot.1', 450, 30, 1 << 40, 'jit_f')])
+    path = write(space(p))
+    d = dump(path)
+    equal((d['steps_by'], [(s['id'], s['start'], s['end'], s['host_self']) for s in d['steps']]), ('run', [(0, 100, 400, 290), (1, 450, 510, 40)]))
+    out, err = program('steps', path)
+    assert err == '' and out.count('jit_f') == 2, (out, err)
+    equal(json.loads(program('critical', path, '-step', '1', '-output', 'json')[0])['step'], 'step 1')
+    p.line(3, 'worker/3', [event('neg.1', 600, 10, 5, 'jit_g')])
+    assert 'each run of a program is a step: 3 runs of 2 programs' in ' '.join(program('steps', write(space(p)))[1].split())
+
+
 def marks_are_steps():
     """Annotations with a step number are the steps. Later work on any thread belongs to the last step before it."""
     p = Plane('/host:CPU')
@@ -480,6 +499,23 @@ def source_lines():
     assert abs(own - rows[0]['total_micros']) < rows[0]['total_micros'] / 100, (own, rows[0])
     _, err = program(profile, 'code', '-source', '-output', 'csv', status=2)
     assert '-source prints text only' in err, err
+    files = [line for line in out.split('\n') if line.endswith('(micros)')]
+    equal(files[:2], ['dataset.py (micros)', 'model.py (micros)'])  # the file with the slowest line first
+
+
+def source_lines_of_built_ins():
+    """The time of a built-in function of Python belongs to the line that calls it, in code -source as in top -by source."""
+    def slice_(cat, name, at, length, **args):
+        return {'ph': 'X', 'cat': cat, 'name': name, 'pid': 1, 'tid': 1, 'ts': at, 'dur': length, 'args': args}
+    events = [slice_('python_function', 'train.py(3): step', 0, 90), slice_('python_function', 'linear.py(124): forward', 5, 50),
+              slice_('python_function', '<built-in function linear>', 6, 40), slice_('cpu_op', 'aten::linear', 10, 30),
+              slice_('cpu_op', 'aten::add', 60, 8)]
+    write(json.dumps({'schemaVersion': 1, 'traceEvents': events}).encode(), 'builtin.pt.trace.json')
+    out, _ = program('builtin.pt.trace.json', 'code', '-source', '-n', '0')
+    equal([line.split() for line in out.split('\n') if 'us' in line],
+          [['30.0us', '30.0us', '124'], ['8.00us', '38.0us', '3']])
+    rows = json.loads(program('builtin.pt.trace.json', 'top', '-by', 'source', '-output', 'json')[0])['rows']
+    equal([(r['path'], r['own_self_micros']) for r in rows], [('linear.py(124): forward', 30), ('train.py(3): step', 8)])
 
 
 def sample():
@@ -542,10 +578,10 @@ def damaged_names():
         assert '1 message of the XSpace is damaged' in err, err
 
 
-CASES = [trace_viewer, types_of_compiled_ops, self_time, device_clock, occurrences, unknown_metadata, no_ops, other_lines, runs_are_steps, runs_are_joined,
+CASES = [runs_on_threads, trace_viewer, types_of_compiled_ops, self_time, device_clock, occurrences, unknown_metadata, no_ops, other_lines, runs_are_steps, runs_are_joined,
          marks_are_steps, marks_that_share_numbers, marks_give_way, compressed_texts, gpu, kinds, host, memory,
          memory_in_many_moments, roofline, same_line_twice, huge, late_clock, compressed_and_piped, messages_of_the_profiler, truncated, copied_as_text,
-         damaged_bytes, damaged_names, tables, no_trace, step_by_time, source_lines, sample]
+         damaged_bytes, damaged_names, tables, no_trace, step_by_time, source_lines, source_lines_of_built_ins, sample]
 
 def sample_gpu():
     """Returns two steps on a GPU: a copy, a matrix product in two kernels, a relu."""

@@ -59,6 +59,18 @@ def onnx_old():
     equal([found['blk']['total_' + k] for k in ('accelerator_micros', 'cpu_micros')], [20, 10])
 
 
+def onnx_providers():
+    """-by provider groups ops by the provider that ran them, on threads and on devices, and loses no time."""
+    path = write(onnx.text(onnx.load() + onnx.old(1000)), 'ort.json')
+    d = dump(path, '--by=provider')
+    equal({k: v[3] for k, v in ops(d).items() if '/blk/' in k},
+          {'CPUExecutionProvider/blk/n0': 10, 'FastExecutionProvider/blk/n1': 10, 'FastExecutionProvider/blk/n2': 10})
+    equal(sum(v[3] for v in ops(d).values()), sum(v[3] for v in ops(dump(path)).values()))
+    found = rows(path, 'op', '-by', 'provider', '-select', 'accelerator_micros,cpu_micros')
+    equal({k: (v['own_accelerator_micros'], v['own_cpu_micros']) for k, v in found.items() if k.endswith('Provider')},
+          {'CPUExecutionProvider': (0, 10), 'FastExecutionProvider': (20, 0)})
+
+
 def onnx_texts():
     """Consecutive arrays are consecutive sessions; a truncated file gives its complete events."""
     one = onnx.text(onnx.load() + onnx.run(1000))
@@ -659,7 +671,7 @@ def examples_are_made():
     equal(list(made[0]), list(made[1]), 'nsys.sqlite')
 
 
-CASES = [replay_overlaps_streams, onnx_new, onnx_old, onnx_texts, onnx_threads, onnx_deep, onnx_model, onnx_profile_flops, onnx_model_flops,
+CASES = [replay_overlaps_streams, onnx_new, onnx_old, onnx_providers, onnx_texts, onnx_threads, onnx_deep, onnx_model, onnx_profile_flops, onnx_model_flops,
          nsys_join, nsys_missing, nsys_ranges, nsys_steps, nsys_leaves_no_trace, nsys_anywhere, nsys_hostile, nsys_damaged, nsys_secrets, nsys_long_names,
          pprof_cpu, pprof_heap, pprof_bytes, pprof_memory, pprof_orders, pprof_own, pprof_damaged, tensorrt, tensorrt_flops, cut_after_list,
          examples_are_made]

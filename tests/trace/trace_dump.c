@@ -188,8 +188,8 @@ static unsigned long long overlaps(const struct trace *t, struct arena *a)
 static enum trace_by by_name(const char *name)
 {
 	static const char *const names[TRACE_BY_N] = { "none", "module", "op", "annotation",
-		"source", "kernel", "hlo_category", "function", "phase", "module-class", "stack",
-		"calls" };
+		"source", "kernel", "hlo_category", "function", "phase", "module-class", "provider",
+		"stack", "calls" };
 	enum trace_by by = TRACE_BY_N;
 
 	while (by > 0 && strcmp(names[by - 1], name) != 0)

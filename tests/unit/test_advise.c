@@ -141,6 +141,33 @@ static void test_parallel_times(void **state)
 	        "  s/b, on the host: 900us, in the median step 400us (+500us)\n");
 }
 
+/* Types that read inputs are added up, also those below a millisecond; others are not. */
+static void test_inputs(void **state)
+{
+	static const struct {
+		const char *name, *op;
+		int64_t cpu;
+	} nodes[] = {
+		{ "a", "DecodeJpeg", 500 },
+		{ "b", "DecodeJpeg", 200 },
+		{ "c", "ParallelMapDatasetV2", 100 },
+		{ "d", "QueueDequeueManyV2", 50 },
+		{ "e", "QueueEnqueueV2", 25 },
+		{ "f", "MatMul", 125 },
+	};
+	struct view_rig *r = view_rig(*state);
+
+	for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++)
+		rig_ran(r, rig_node(r, nodes[i].name, nodes[i].op, ""), 0, nodes[i].cpu, 0);
+	rig_done(r);
+	assert_str(advice(r, CHECK_BIT(CHECK_INPUT_PIPELINE)),
+	        "\nInputPipelineChecker:\n"
+	        "operations that read and decode inputs: 850us (85.00%)\n"
+	        "  DecodeJpeg: 700us (70.00%)\n"
+	        "  ParallelMapDatasetV2: 100us (10.00%)\n"
+	        "  QueueDequeueManyV2: 50us (5.00%)\n");
+}
+
 static void test_names(void **state)
 {
 	(void)state;
@@ -157,6 +184,7 @@ int main(int argc, char **argv)
 		unit_case(test_nothing_to_report),
 		unit_case(test_expensive),
 		unit_case(test_parallel_times),
+		unit_case(test_inputs),
 		unit_case(test_names),
 	};
 

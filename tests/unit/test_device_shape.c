@@ -65,6 +65,7 @@ static void table_names(void **state)
 	struct arena *a = *state;
 	const struct trace *t = trace_new(a);
 	struct trace_links links;
+	struct trace_steps steps;
 	struct device_use u;
 	struct sb b = sb_in(a);
 	size_t n;
@@ -72,7 +73,8 @@ static void table_names(void **state)
 	while (o && strcmp(o->name, "table") != 0)
 		o = option_next(o);
 	trace_link(t, &links, a);
-	device_use_trace(&u, t, &links, a);
+	trace_find_steps(t, &steps, a);
+	device_use_trace(&u, &links, &steps, a);
 	const struct table *v = device_sections(
 	        &(struct device_workers){ &(struct device_worker){ .u = &u }, 1 }, &n, a);
 	sb_put(&b, S("all|devices|step_time"));

@@ -11,6 +11,7 @@ static void odd(void **state)
 	static const struct recorded_gpu gpu = { .name = { "G\xff", 2 } };
 	struct arena *a = *state;
 	struct trace_links links;
+	struct trace_steps steps;
 	struct trace *t = trace_new(a);
 	struct sink *to = sink_memory(a), *page = sink_memory(a);
 	struct device_use u;
@@ -18,7 +19,8 @@ static void odd(void **state)
 
 	t->ticks_per_us = 1000;
 	trace_link(t, &links, a);
-	device_use_trace(&u, t, &links, a);
+	trace_find_steps(t, &steps, a);
+	device_use_trace(&u, &links, &steps, a);
 	VEC_PUSH(a, &u.devices, ((struct gpu_device){ .gpu = &gpu, .to = UINT64_MAX }));
 	u.devices.v[0].usage.times.busy = INT64_MAX;
 	u.devices.v[0].ways[WAY_HTOD] = (struct gpu_copies){ UINT64_MAX, INT64_MAX, 1 };

@@ -13,8 +13,8 @@ static void open_both(struct rig *r, struct replay *x, struct host_time *h)
 	host_time_find(r->t, x->depend.links, h, &unit_arena);
 }
 
-/* Returns the innermost event of a tile that its kind has a field for. */
-static uint32_t innermost(const struct trace *t, const struct host_tile *x, uint32_t event)
+/* Returns the innermost event of an activity that its kind has a field for. */
+static uint32_t innermost(const struct trace *t, const struct host_activity *x, uint32_t event)
 {
 	switch (t->events.v[event].category) {
 	case CATEGORY_FRAME: return x->frame;
@@ -39,9 +39,10 @@ static void nodes_are_made_of_tiles(void **state)
 			const struct host_thread *k = &h.threads[n->track];
 			for (int64_t at = n->start; n->host && at < n->end;) {
 				const struct host_tile *tile = host_time_at(k, at);
-				assert_int_equal(tile->gap, n->event == ID_NONE);
-				if (!tile->gap)
-					assert_int_equal(innermost(r.t, tile, n->event), n->event);
+				const struct host_activity *a = host_time_activity(&h, tile);
+				assert_int_equal(host_tile_is_gap(tile), n->event == ID_NONE);
+				if (!host_tile_is_gap(tile))
+					assert_int_equal(innermost(r.t, a, n->event), n->event);
 				at = host_time_end(k, tile);
 				compared++;
 			}

@@ -279,6 +279,17 @@ static void words_of_a_shell(void **state)
 	assert_str(sb_str(&b), "a/b-1_2.json 'it'\\''s\\x0a' ''");
 }
 
+static void one_control_character_is_text(void **state)
+{
+	(void)state;
+	assert_false(str_is_binary(S("")));
+	assert_false(str_is_binary(S("{\n\t\"traceEvents\": [\r\n")));
+	assert_false(str_is_binary(S("{\x01\"traceEvents\": [")));
+	assert_false(str_is_binary(S("\xef\xbb\xbf{\"a\": \"\xc3\xa9\"}")));
+	assert_true(str_is_binary(S("\n\x11\n\x05model\x12\x05")));
+	assert_true(str_is_binary(S("\0\0")));
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -299,6 +310,7 @@ int main(int argc, char **argv)
 		unit_case(messages_keep_their_lines),
 		unit_case(one_thing_is_in_the_singular),
 		unit_case(words_of_a_shell),
+		unit_case(one_control_character_is_text),
 	};
 
 	return unit_main(tests, argc, argv);

@@ -26,7 +26,7 @@ from built import has  # noqa: E402
 PAGES = {'profile': ['overview', 'scope', 'graph', 'op', 'code'], 'recording': ['overview', 'scope', 'op', 'timeline', 'devices'],
          'xspace': ['overview', 'scope', 'op', 'timeline', 'devices'], 'pytorch': ['overview', 'scope', 'op', 'code', 'timeline', 'devices', 'memory', 'roofline'],
          'tpu': ['overview', 'scope', 'op', 'timeline', 'devices', 'roofline'], 'workers': ['overview', 'scope', 'op', 'code', 'timeline', 'devices'], 'graph': ['overview', 'scope', 'graph', 'op'], 'hostile': ['overview', 'scope', 'op'], 'large': ['overview', 'scope', 'graph', 'op'], 'diff': ['compare'],
-         'steps': ['overview', 'scope', 'graph', 'op', 'code', 'memory'], 'snapshot': ['overview', 'scope', 'op', 'code', 'timeline', 'memory']}
+         'steps': ['overview', 'scope', 'graph', 'op', 'code', 'memory'], 'snapshot': ['overview', 'scope', 'op', 'code', 'memory']}
 SIZES = [(1280, 720, False), (390, 844, True)]
 TAB, ENTER = '\ue004', '\ue007'
 BROWSER, FIREFOX, URLS, MADE = None, None, {}, {}
@@ -171,6 +171,11 @@ def numbers_that_are_not_known():
     found = {k: (v[2], v[0]) for k, v in shown_rows().items()}
     assert said.items() <= found.items() and found, (said, found)
     assert ('?', '?') in found.values() and found['_TFProfRoot'][1].startswith('\u2265'), found
+    share = re.search(r'known for ([0-9.]+)%', program('summary', words('pytorch')[0]))[1]
+    for page in 'scope', 'roofline', 'overview':
+        go('pytorch', page)
+        shown = re.search(r'known for ([0-9.]+)% of the device time', BROWSER.js('return document.body.innerText'))
+        assert shown and abs(float(shown[1]) - float(share)) <= 0.05, (page, shown, share)
 
 
 def numbers_of_devices():

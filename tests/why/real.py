@@ -7,12 +7,15 @@ as a whole, and its rules for steps that are not whole were made while these fil
 changed after the answer of why was read; it is marked so. So the list finds changes of verdicts; it does not measure how often why is
 right about new files.
 
+Each command that the answers name must print rows.
+
     --program, --realdata  tfprof, and the folder of the files
 """
 import argparse
 import collections
 import json
 import os
+import shlex
 import subprocess
 import sys
 
@@ -36,7 +39,9 @@ FILES = [
     Read('kineto/resnet50_2021.pt.trace.json.gz', 'launch_bound', 'idle for 38 %: the host is late, in many short ops; 1,600 kernels in a step'),
     Read('kineto/resnet50_gpu.pt.trace.json.gz', 'input_pipeline', 'half of the idle time is in DataLoader.__next__, 69 ms of a step of 175 ms'),
     Read('kineto/sampled_rank-0.json.gz', 'host_work', 'path: ops of the optimizer and time outside of slices, 550 of 603 ms; no communication on it'),
-    Read('kineto/torch_compile_triton.json.gz', 'none', '97 % compute, no gaps, few large kernels'),
+    # First read as none. The file describes device 0 only; since device 2 is taken to be of the same model, its peaks are known.
+    Read('kineto/torch_compile_triton.json.gz', 'one_kernel', '97 % compute, no gaps, few large kernels; attention reaches 23 % of the peak',
+         'Compute-bound: devices compute for 97.0%'),
     Read('kineto/triton_example.json.gz', 'unknown', 'one kernel of 1.8 us at the begin of a step of 13.3 s, which compiles afterwards'),
     Read('kineto_graphs/sglang_prefilldecode/sglang_Qwen3-8B_prefilldecode.json.gz', 'unknown',
          'the device waits for 493 of 987 ms, and nothing in the file says for what'),
@@ -46,7 +51,11 @@ FILES = [
     # that waited for the kernels; then changed back when why did.
     Read('nsys/mfu_2gpu_before.sqlite', 'unfused_elementwise', 'compute for 255 of 300 ms, of which elementwise kernels take 80 ms',
          'Compute-bound: devices compute for 85'),
-    Read('xplane/gpu_bert_worker.xplane.pb', 'unknown', 'one step of 21 ms is marked in 2.65 s, and its work goes on for 185 ms after it'),
+    # First read as unknown, because work goes on for 185 ms after the step; that work is 34 us of copies on another device.
+    Read('xplane/gpu_bert_worker.xplane.pb', 'host_work', 'GPU 6 computes for 15 of the 21 ms of its step; the host is late for the rest',
+         'Compute-bound: devices compute for 69.8%'),
+    Read('onnxruntime/resnet_inference.json', 'cpu_fallback', '16 of 35 ms are nodes on the CPU provider, in sequence with those of the device',
+         'CPU fallback: '),
     Read('xplane/jax08_gemm.xplane.pb', 'launch_bound', 'idle for 76 %: gaps of 113 us in Python and in the dispatch, between kernels of 64 us'),
     Read('xplane/jax_conv_minimal_legacy.xplane.pb', 'host_work', '3.6 ms of convolutions in 28 ms; the host copies and waits between',
          'Host-bound, cause unknown: '),
@@ -54,6 +63,25 @@ FILES = [
     Read('xplane/tpu_inference_2.xplane.pb', 'host_copies', '794 of 825 ms are copies of 5.4 GB each between host and device; 28 GB/s',
          'Copy-bound: copying between host and device lengthens the mean step of 889ms by 731ms'),
 ]
+
+
+def commands_of(program, path):
+    """Yields the commands that the answer names: of its evidence, and the next one."""
+    text = subprocess.run([program, 'why', path, '-output', 'json'], capture_output=True, text=True).stdout
+    for cause in json.loads(text)['causes']:
+        yield from (e['command'] for e in cause['evidence'])
+    text = subprocess.run([program, 'why', path], capture_output=True, text=True).stdout
+    yield from (line[len('Next: '):] for line in text.split('\n') if line.startswith('Next: '))
+
+
+def dead_ends(program, path):
+    """Returns the named commands that fail, or print neither a verdict with its causes nor rows below a heading."""
+    found = []
+    for command in commands_of(program, path):
+        p = subprocess.run([program] + shlex.split(command)[1:], capture_output=True, text=True)
+        if p.returncode or len([line for line in p.stdout.split('\n') if any(c.isdigit() for c in line)]) < 2:
+            found.append('%s: status %d: %s' % (command, p.returncode, p.stdout + p.stderr))
+    return found
 
 
 def main():
@@ -68,7 +96,10 @@ def main():
             continue
         answer = subprocess.run([a.program, 'why', os.path.join(a.realdata, x.file), '-output', 'json'], capture_output=True, text=True)
         found = json.loads(answer.stdout) if answer.returncode == 0 else {'cause': answer.stderr, 'verdict': ''}
-        if found['cause'] == x.cause and found['verdict'].startswith(x.says):
+        ends = dead_ends(a.program, os.path.join(a.realdata, x.file)) if answer.returncode == 0 else []
+        if ends:
+            print('\n'.join(ends))
+        if found['cause'] == x.cause and found['verdict'].startswith(x.says) and not ends:
             passed += 1
             continue
         failed += 1

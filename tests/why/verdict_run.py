@@ -17,10 +17,11 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), 'check'), os.path.join(os.path.dirname(HERE), 'sim')]
+sys.path[:0] = [HERE] + [os.path.join(os.path.dirname(HERE), x) for x in ('check', 'sim', 'trace')]
 import built  # noqa: E402
 import cases  # noqa: E402
 import corpus  # noqa: E402
+import onnx  # noqa: E402
 import planted  # noqa: E402
 import writers  # noqa: E402
 
@@ -634,6 +635,10 @@ def ops_on_the_cpu_are_named():
     rows = [' '.join(line.split()) for line in run('summary', path).split('\n') if 'aten::mm' in line]
     assert rows[0].startswith('50.0us 83.33% 2') and rows[0] in words_of('why', path), (rows, text)
     assert 'activities=' not in text and json.loads(run('why', path, '-output', 'json'))['cause'] == 'unknown'
+    frames = [{'ph': 'X', 'cat': 'python_function', 'name': 'torch/cuda/__init__.py(120): is_available', 'pid': 1, 'tid': 1, 'ts': 5, 'dur': 2}]
+    for files in [written('frames.json', ops + frames)], [path, written('rank1.json', ops), '--as=ranks']:
+        text = run('why', *files)
+        assert 'ran on the CPU\n' in text and 'aten::mm' in text and 'Next: tfprof top %s\n' % ' '.join(files[:2]) in text, text
     with open('gpu.json', 'w') as f:
         json.dump({'schemaVersion': 1, 'deviceProperties': [{'id': 0, 'name': 'GPU'}], 'traceEvents': ops}, f)
     for with_device in ('gpu.json', written('calls.json', ops + launches([('cudaMalloc', 100, 5)], []))):
@@ -915,6 +920,183 @@ def unknown_kernels_have_no_share():
     assert answer['cause'] == 'none' and 'matrix' not in answer['verdict'], answer['verdict']
 
 
+def onnx_run(copies):
+    """Returns a profile of ONNX Runtime: nodes on the device, and others on the CPU, one of them after the last work of the device."""
+    nodes, at = [], 1010
+    for i in range(12):
+        nodes.append(onnx.node('net/conv%d' % i, 'Conv', at, 1000, 'FastExecutionProvider'))
+        at += 1010
+        if copies:
+            nodes.append(onnx.node('net/to%d' % i, 'MemcpyToHost', at, 30, 'FastExecutionProvider'))
+            at += 40
+        if i % 3 == 2:
+            nodes.append(onnx.node('net/gemm%d' % i, 'Gemm', at, 500))
+            at += 510
+    with open('fallback%d.json' % copies, 'wb') as f:
+        f.write(onnx.text(onnx.load() + nodes + [onnx.execute(1005, at - 1005), onnx.event('Session', 'model_run', 1000, at - 990)]))
+    return 'fallback%d.json' % copies, 12 * 30 * copies + 4 * 500
+
+
+def cpu_fallback_is_named():
+    """Nodes of ONNX Runtime that run on its CPU provider beside another provider are a cause, with the nodes that copy tensors; the step ends with
+    its mark. The critical path alternates between the thread and the device, and is explained without gaps."""
+    for copies in (0, 1):
+        path, saved = onnx_run(copies)
+        answer = json.loads(run('why', path, '-output', 'json'))
+        cause = answer['causes'][0]
+        cases.equal((answer['cause'], cause['saved_ns'], cause['cost_ns'], cause['bound'], answer['step_ns'] == answer['window_ns']),
+                    ('cpu_fallback', 1000 * saved, 1000 * saved, True, True), (copies, answer['verdict']))
+        assert cause['where'][0]['kind'] == 'op' and cause['where'][0]['name'] == 'net/gemm2', cause
+        text = words_of('why', path)
+        assert ('12 of the nodes copy tensors between providers' if copies else 'the CPU provider executes them') in text, text
+        kinds = {k['kind']: k['ns'] for k in json.loads(run('critical', path, '-output', 'json'))['kinds']}
+        assert kinds.get('not_known', 0) == 0 and kinds['compute'] == 1000 * (12000 + 12 * 30 * copies), kinds
+
+
+def uploads_are_not_reads():
+    """If the waits in the step follow copies from pageable memory to the device, the advice is not to read values less often."""
+    for way, memory, upload in (('HtoD', 'Pageable -> Device', True), ('DtoH', 'Device -> Pageable', False)):
+        calls = works = ()
+        for i in range(20):
+            t = 3000 * i
+            calls += (('cudaLaunchKernel', t, 5), ('cudaMemcpyAsync', t + 10, 5), ('cudaStreamSynchronize', t + 20, 2000))
+            works += ((3 * i, t + 8, 2000), (3 * i + 1, t + 2009, 5))
+        events = launches(calls, works)
+        for e in events[60:]:
+            if e['dur'] == 5:
+                e.update(cat='gpu_memcpy', name='Memcpy %s (%s)' % (way, memory), args=dict(e['args'], bytes=8))
+        causes = json.loads(run('why', written('upload.json', events), '-output', 'json'))['causes']
+        cause = next(c for c in causes if c['id'] == 'synchronisation')
+        text = ' '.join(e['text'] for e in cause['evidence'])
+        cases.equal(('pin_memory()' in cause['advice'], '.item()' in cause['advice'], 'copies to the device from pageable memory' in text),
+                    (upload, not upload, upload), (way, cause))
+
+
+def first_allocations_are_told_apart():
+    """Without calls that free memory, the advice is to profile later steps. Memory that is allocated after other memory was freed is stated, also
+    beside first calls."""
+    def events(frees, first):
+        calls, works = [], []
+        for i in range(20):
+            t = 3000 * i + (first if i else 0)
+            calls += [('cudaMalloc', t, 2000 + (0 if i else first)), ('cudaFree' if frees else 'cudaGetDevice', t + 2010 + (0 if i else first), 5),
+                      ('cudaLaunchKernel', t + 2020 + (0 if i else first), 5)]
+            works.append((3 * i + 2, t + 2030 + (0 if i else first), 900))
+        return json.loads(run('why', written('allocations.json', launches(calls, works)), '-output', 'json'))['causes'][0]
+    for frees, first, advice, again in ((False, 0, 'Profile later steps: ', None), (True, 0, 'Avoid torch.cuda.empty_cache()', '38.0ms'),
+                                        (True, 100000, 'Profile after a warm-up: ', '38.0ms'), (False, 100000, 'Profile after a warm-up: ', None)):
+        cause = events(frees, first)
+        said = re.search(r'; allocations after memory was freed take ([0-9.]+ms)', cause['evidence'][1]['text'])
+        cases.equal((cause['id'], cause['advice'].startswith(advice), said and said[1], 'no call in the file frees device memory' in cause['evidence'][1]['text'],
+                     'For the rest: Avoid torch.cuda.empty_cache()' in cause['advice']),
+                    ('allocation', True, again, not frees, bool(frees and first)), (frees, first, cause))
+
+
+def waits_for_missing_work_have_no_verdict():
+    """If a call waits for most of the window for work that is not in the file, another cause does not become the verdict."""
+    at = [2000 * i for i in range(20)]
+    calls = [('cudaLaunchKernel', t, 5) for t in at] + [('cudaDeviceSynchronize', 40000, 60000)]
+    path = written('missing.json', launches(calls, [(i, t + 10, 900) for i, t in enumerate(at)]))
+    doubtful(path, 'cudaDeviceSynchronize waits for 60.0ms of the trace of 100ms for device work that is not in the file; no steps are marked, so this may be '
+             'start-up: profile steady steps')
+
+
+def python_stacks_are_a_caveat():
+    """If time of the host is the first cause and Python stacks were recorded, the answer says that they lengthen it. If no stack explains the time, the
+    advice is to record native code, not stacks."""
+    events = launches([('cudaLaunchKernel', 5000 * i, 5) for i in range(40)], [(i, 5000 * i + 10, 100) for i in range(40)])
+    frame = [{'ph': 'X', 'cat': 'python_function', 'name': 'train.py(3): step', 'pid': 1, 'tid': 1, 'ts': 5000 * i + 6, 'dur': 300} for i in range(39)]
+    for frames, said in ((frame, True), ([], False)):
+        path = written('stacks.json', events + frames)
+        cause = json.loads(run('why', path, '-output', 'json'))['causes'][0]
+        cases.equal((cause['id'], 'Python stacks were recorded, which lengthens the time of the host' in words_of('why', path),
+                     cause['advice'].startswith('Record native code (perf record -g') and 'it has Python stacks' not in cause['advice'],
+                     cause['advice'].startswith('Profile with with_stack=True')), ('host_work', said, said, not said), cause)
+    assert 'Python stacks were recorded' not in words_of('why', *files()['input_pipeline'])
+
+
+def exposed_communication_is_in_the_verdict():
+    """If exposed communication cannot be judged, the verdict about another cause states its time, that of the partition."""
+    events = launches([('cudaLaunchKernel', 5000 * i, 5) for i in range(40)], [(i, 5000 * i + 10, 900) for i in range(40)])
+    for i, e in enumerate(events[40:]):
+        if i % 2:
+            e.update(name='ncclDevKernel_AllReduce', tid=8, args=dict(e['args'], stream=8))
+    path = written('exposed.json', events)
+    answer = json.loads(run('why', path, '-output', 'json'))
+    assert answer['cause'] == 'host_work' and answer['verdict'].endswith('; communication that no compute hides takes 18.0ms, but cannot be judged'), answer['verdict']
+    reason = next(x['reason'] for x in answer['not_judged'] if x['id'] == 'exposed_communication')
+    assert 'communication is exposed for 18.0ms per device' in reason, reason
+    assert 'cannot be judged' not in why('exposed_communication')['verdict'], why('exposed_communication')['verdict']
+
+
+def devices_without_work_are_left_out():
+    """A device with negligible work does not determine where steps end, and does not count as idle. The same holds for a device whose work of the
+    step is done at another time."""
+    with open(files()['input_pipeline'][0]) as f:
+        trace = json.load(f)
+    whole = why('input_pipeline')
+    last = max((e for e in trace['traceEvents'] if e.get('cat') == 'kernel'), key=lambda e: e['ts'])
+    call = next(e for e in trace['traceEvents'] if e.get('cat') == 'cuda_runtime' and e['args'].get('correlation') == last['args']['correlation'])
+    late = [dict(call, args=dict(call['args'], correlation=990000), ts=call['ts'] + 1, dur=0),
+            dict(last, args=dict(last['args'], correlation=990000, device=5, stream=3), name='Memset', pid=5, tid=3, ts=last['ts'] + 400000, dur=3)]
+    path = written('idler.json', trace['traceEvents'] + late)
+    answer = json.loads(run('why', path, '-output', 'json'))
+    cases.equal([answer[k] for k in ('verdict', 'window_ns', 'busy')], [whole[k] for k in ('verdict', 'window_ns', 'busy')], 'idler')
+    assert '; left out: gpu:5 (1 piece of work, 3.00us: negligible)' in words_of('why', path), words_of('why', path)
+    calls = [('cudaLaunchKernel', 0, 5), ('cudaLaunchKernel', 1110, 5), ('cudaLaunchKernel', 1120, 5)]
+    events = launches(calls, [(0, 10, 4000), (1, 1200, 400), (2, 4100, 1500)])
+    events[4].update(pid=1, args=dict(events[4]['args'], device=1))
+    events += [{'ph': 'X', 'cat': 'user_annotation', 'name': 'ProfilerStep#%d' % i, 'pid': 1, 'tid': 1, 'ts': at, 'dur': length}
+               for i, at, length in ((1, 0, 1100), (2, 1100, 4600))]
+    path = written('elsewhere.json', events)
+    assert '; left out: gpu:1 (1 piece of work, 400us: at another time)' in words_of('why', path, '-step', '2'), words_of('why', path, '-step', '2')
+    assert 'left out' not in words_of('why', path), words_of('why', path)
+
+
+def serving_marks_have_the_time_of_their_work():
+    """Steps of a server are as long as the work that their marks launched, which the answer does not call a time by marks. A long unexplained wait is
+    named with the work after it."""
+    calls = [('hipLaunchKernel', 10 + 10 * i, 5) for i in range(4)]
+    events = launches(calls, [(0, 20, 100), (1, 20000, 9000), (2, 29001, 900), (3, 29902, 99)])
+    events.append({'ph': 'X', 'cat': 'user_annotation', 'name': 'execute_20_context_2(sq20sk20sqsq200sqsk200)_generation_0(sq0sk0sqsq0sqsk0)', 'pid': 1, 'tid': 1,
+                   'ts': 1, 'dur': 80})
+    text = words_of('why', written('serving.json', events))
+    assert text.startswith('No verdict: for ') and ': 19.9ms before k; profile longer, so that earlier work of the device is recorded, too' in text, text
+    assert 'step 0: 30.0ms by the device\'s work that its mark launched' in text and 'by marks' not in text, text
+    assert 'Next: tfprof critical serving.json' in text, text
+
+
+def phases_have_verdicts():
+    """The verdict about each phase of a server is that about its steps alone. Steps of one phase have no such list."""
+    path = os.path.join(cases.ROOT, 'testdata', 'graphs', 'replay.pt.trace.json')
+    answer = json.loads(run('why', path, '-output', 'json'))
+    phases = {p['phase']: p for p in json.loads(run('phases', path, '-output', 'json'))['phases']}
+    names = [s['name'] for s in json.loads(run('steps', path, '-output', 'json'))['steps']]
+    cases.equal([(p['phase'], p['steps'], p['step_ns']) for p in answer['phases']], [(n, p['steps'], p['step_mean_ns']) for n, p in phases.items()], 'phases')
+    for p in answer['phases']:
+        steps = [i for i, name in enumerate(names) if ('_context_0(' in name) == (p['phase'] == 'decode')]
+        alone = json.loads(run('why', path, '-step', ','.join(map(str, steps)), '-output', 'json'))
+        cases.equal((len(steps), p['verdict'], p['cause'], 'phases' in alone), (p['steps'], alone['verdict'], alone['cause'], False), p['phase'])
+        assert p['phase'] + ', %d step' % p['steps'] in words_of('why', path) and p['verdict'] in words_of('why', path), words_of('why', path)
+    for words in ([], ['-output', 'md']):
+        assert 'By phase ' in words_of('why', path, *words) and 'tfprof phases ' in words_of('why', path, *words)
+    assert 'By phase' not in words_of('why', *made('eager_steps', 'kineto'))
+
+
+def one_model_describes_all_devices():
+    """If the file describes one model, a device with another number is of this model; with two models it is unknown."""
+    calls = [('cudaLaunchKernel', 1000 * i, 5) for i in range(40)]
+    events = launches(calls, [(i, 1000 * i + 10, 985) for i in range(40)])
+    for e in events[40:]:
+        e['args'].update(device=2, grid=[4, 1, 1])
+    known = {'id': 0, 'name': 'AMD Instinct MI300X', 'numSms': 304}
+    for others, judged_grids in (([], True), ([dict(known, id=1)], True), ([dict(known, id=1, numSms=80)], False)):
+        with open('model.json', 'w') as f:
+            json.dump({'schemaVersion': 1, 'deviceProperties': [known] + others, 'traceEvents': events}, f)
+        answer = json.loads(run('why', 'model.json', '-output', 'json'))
+        cases.equal('small_grids' not in [x['id'] for x in answer['not_judged']], judged_grids, (others, answer['not_judged']))
+
+
 def lost_records():
     """Recordings that lost more than 5 % of the device work have no verdict; with less they have the usual one."""
     case = next(corpus.cases({'input_pipeline': dict(planted.rows()['input_pipeline'], seeds=1)}))
@@ -1039,7 +1221,7 @@ def every_sentence_is_printed():
     for p in paths:
         run('why', *p)
         run('why', *p, '-output', 'json')
-    for name in {row['cause'] for row in planted.rows().values()} - {'none', 'unknown'}:
+    for name in {row['cause'] for row in planted.rows().values()} - {'none', 'unknown'} | {'cpu_fallback'}:
         run('help', name)
     for name in ('graph_starts', 'graph_padding', 'eager_steps'):
         run('why', *made(name, 'kineto'))
@@ -1075,7 +1257,9 @@ TESTS = [sample_is_up_to_date, all_verdicts, commands_print_the_numbers, costs_a
          long_names_are_cut, time_without_a_cause_is_said, differences_name_what_differs, small_causes_do_not_name_the_verdict,
          unknown_host_time_is_called_unknown, contention_is_listed_beside_host_time, places_of_several_threads_are_summed, advice_fits_the_place, unequal_steps_are_named,
          steps_without_work_are_left_out, costly_verdicts_are_left_out,
-         pinned_copies_are_not_to_be_pinned, lines_are_short, helped,
+         pinned_copies_are_not_to_be_pinned, cpu_fallback_is_named, uploads_are_not_reads, first_allocations_are_told_apart,
+         waits_for_missing_work_have_no_verdict, python_stacks_are_a_caveat, exposed_communication_is_in_the_verdict,
+         devices_without_work_are_left_out, serving_marks_have_the_time_of_their_work, phases_have_verdicts, one_model_describes_all_devices, lines_are_short, helped,
          windows_are_named, unknown_kernels_have_no_share, every_sentence_is_printed]
 
 

@@ -14,7 +14,7 @@ from .. import errors
 from ..profile import Profile
 from ..sources import is_url
 from .inputs import Copies, Stat, local_stat, special
-from .plan import CAPTURES, LARGEST, Item
+from .plan import LARGEST, Item, is_capture
 from .rows import CAUSE_COLUMNS, CAUSES, FileRow, judge, key
 from .store import Store
 from .tasks import Job, Result, Task
@@ -99,7 +99,7 @@ def _read(worker: Tuple[Item, ...], task: Task, job: Job, copies: Copies) -> Tup
     urls: Dict[str, str] = {}
     try:
         paths, urls = copies.of([x.path for x in worker], task.states)
-        main = [p for p in paths if os.path.basename(os.path.dirname(p)) != CAPTURES] or paths
+        main = [p for p, x in zip(paths, worker) if not is_capture(x.path)] or paths
         read = _runner().submit(_load, main, worker[0], job).result()
     except FileNotFoundError as e:
         read = _Read({}, '', ('NOT_FOUND', str(e)))
@@ -121,7 +121,7 @@ def _rows(worker: Tuple[Item, ...], read: _Read, states: List[Stat], part: str, 
     runs = read.tables['runs'].to_pylist()[0] if read.tables else {}
     found = []
     for i, (x, s) in enumerate(zip(worker, states)):
-        if i and '/%s/' % CAPTURES in x.path:
+        if i and is_capture(x.path):
             continue  # the build adds the rows of captures
         steps, nodes, devices, slices = [runs.get(c) if i == 0 else None for c in COUNTS]
         found.append(FileRow(key(x.path), x.run, x.host, worker[0].worker, s.bytes, s.modified_ns, s.etag, runs.get('format'),

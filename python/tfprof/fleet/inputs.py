@@ -9,11 +9,12 @@ import re
 import shutil
 import stat as modes
 import time
-from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Tuple, TypeVar
+from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple, TypeVar
 
 from ..parquet import RECORDING, is_recording
 from ..sources import is_url
 from .plan import CAPTURES
+from .rows import key
 
 ATTEMPTS = 8  # for each request to a remote store
 RANGE = 8 << 20  # bytes per request
@@ -158,16 +159,25 @@ def expand(paths: Iterable[str]) -> Tuple[List[str], Dict[str, Stat]]:
     return found + list(remote), remote
 
 
-def covers(given: str, path: str) -> bool:
-    """True if a path, pattern or folder that a build was given includes the file."""
-    if path == given or path.startswith(given.rstrip('/') + '/'):
-        return True
-    if not any(c in given for c in '*?['):
-        return False
+def covering(given: Sequence[str]) -> Callable[[str], bool]:
+    """Returns a function that is true for the files that the paths, patterns and folders of a build include."""
+    names, folders, patterns = set(), [], []
+    for word in given:
+        stored = key(word)
+        names.add(stored)
+        folders.append(stored.rstrip('/') + '/')
+        if any(c in word for c in '*?[') and (is_url(word) or not os.path.lexists(word)):
+            patterns.append(_expression(stored))
+    below = tuple(folders)
+    return lambda path: path in names or path.startswith(below) or any(p.match(path) for p in patterns)
+
+
+def _expression(given: str) -> 're.Pattern[str]':
+    """Returns the regular expression of a pattern; it matches the files below matching folders, too."""
     parts = re.split(r'(\*\*/?|\*|\?|\[[^\]]*\])', given)
     rules = {'**': '.*', '**/': '(?:.*/)?', '*': '[^/]*', '?': '[^/]'}
     pattern = ''.join(rules.get(p) or (p.replace('[!', '[^') if p.startswith('[') else re.escape(p)) for p in parts)
-    return re.match('(?:%s)(?:/.*)?$' % pattern, path) is not None
+    return re.compile(r'(?:%s)(?:/.*)?\Z' % pattern, re.DOTALL)
 
 
 # ---- files --------------------------------------------------------------------------------------
@@ -195,7 +205,8 @@ def fetch(url: str, known: Optional[Stat], folder: str) -> str:
     fs, path = file_system(url)
     state = known or remote_stat(url)
     parent, name = path.rstrip('/').rsplit('/', 1) if '/' in path else ('', path)
-    to = os.path.join(folder, CAPTURES, name) if parent.endswith('/' + CAPTURES) else os.path.join(folder, name)
+    captures = [n for n in CAPTURES if parent.endswith('/' + n)]
+    to = os.path.join(folder, *captures, name)
     os.makedirs(os.path.dirname(to), exist_ok=True)
     with open(to, 'wb') as f:
         for start in range(0, state.bytes, RANGE):

@@ -10,6 +10,14 @@ from .store import DataFile, State, Store, new_part
 TARGET = 128 << 20  # bytes of a compacted Parquet file
 
 
+def _rows_by_run(store: Store, state: State) -> Dict[str, List[FileRow]]:
+    """Returns the rows of the table `files` of each run."""
+    runs: Dict[str, List[FileRow]] = {}
+    for row in manifest(store, state).values():
+        runs.setdefault(row.run, []).append(row)
+    return runs
+
+
 # ---- check --------------------------------------------------------------------------------------
 def check(out: str) -> List[str]:
     """Compares the tables with the log and with the table `files`. Returns a sentence for each problem."""
@@ -18,9 +26,7 @@ def check(out: str) -> List[str]:
     problems = _check_sizes(store, state)
     if problems:
         return problems
-    runs: Dict[str, List[FileRow]] = {}
-    for row in manifest(store, state).values():
-        runs.setdefault(row.run, []).append(row)
+    runs = _rows_by_run(store, state)
     for run in sorted({f.run for f in state.files.values()} | set(runs)):
         problems += _check_run(store, run, state.of_run(run), runs.get(run, []))
     problems += ['%s: no commit lists it' % store.path(name) for name in sorted(store.orphans(state))]
@@ -78,9 +84,8 @@ def compact(out: str, target: int = TARGET, say: Say = lambda line: None) -> int
     with store.lock():
         state = store.state()
         before = len(state.files)
-        rows = manifest(store, state)
-        for run in sorted({f.run for f in state.files.values()}):
-            _compact_run(store, state, run, [r for r in rows.values() if r.run == run], target)
+        for run, rows in sorted(_rows_by_run(store, state).items()):
+            _compact_run(store, state, run, rows, target)
         store.tidy(state)
         say('%d Parquet files became %d' % (before, len(state.files)))
         return before - len(state.files)
@@ -133,17 +138,15 @@ def expire(out: str, older_than: Optional[float] = None, keep: Optional[int] = N
     store = Store(out)
     with store.lock():
         state = store.state()
-        rows = manifest(store, state)
-        newest: Dict[str, int] = {}
-        for r in rows.values():
-            if r.status in READABLE:
-                newest[r.run] = max(newest.get(r.run, 0), r.modified_ns)
+        rows = _rows_by_run(store, state)
+        newest = {run: max(r.modified_ns for r in mine if r.status in READABLE) for run, mine in rows.items()
+                  if any(r.status in READABLE for r in mine)}
         order = sorted(newest, key=lambda run: (-newest[run], run))
         limit = 0 if older_than is None else (time.time() - older_than) * 1e9
         gone = [run for i, run in enumerate(order) if newest[run] < limit or (keep is not None and i >= keep)]
         for run in gone:
             remove = [f.name for f in state.of_run(run)]
-            mine = [r._replace(status='expired', part='', code=None, message=None) for r in rows.values() if r.run == run]
+            mine = [r._replace(status='expired', part='', code=None, message=None) for r in rows[run]]
             store.commit(state, [store.write(FILES, run, new_part('f'), encode(mine))], remove)
             store.remove(remove)
             say('%s: expired' % run)

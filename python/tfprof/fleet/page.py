@@ -18,7 +18,7 @@ from .inputs import Copies
 from .recipes import Answer, run_recipes
 from .rows import CAUSES
 from .store import Store
-from .update import Say, manifest
+from .update import CAPTURE, Say, manifest
 
 ROWS = 12  # maximum rows of each table
 WIDTH, HEIGHT, LEFT, BOTTOM, TOP = 1240, 200, 84, 24, 12
@@ -28,6 +28,7 @@ PARTS = (('Compute', 'compute', ('compute',)), ('Exposed communication', 'commun
          ('Idle: host late', 'host', ('host_late', 'launch_latency')), ('Idle: other', 'idle', ('kernel_gap', 'wait', 'start_and_end')))
 STYLE = '''
 .trend { padding: 18px 20px 32px; } .trend .card { margin-bottom: 16px; } .legend .dot { display: inline-block; width: 10px; height: 10px; border-radius: 2px; margin-right: 6px; }
+.trend figure { margin: 0; overflow-x: auto; } .trend .chart { min-width: 1000px; }
 .chart a text { fill: var(--accent); } .chart .bad { fill: var(--up); } .chart .dot { fill: var(--compute); }
 '''
 # Cards with a table: recipe, title, values, the columns that are shown.
@@ -138,9 +139,9 @@ def _below(x: float, text: str) -> str:
     return '<text x="%.1f" y="%d" text-anchor="middle">%s</text>' % (x, HEIGHT - 6, escape(short))
 
 
-def _places(count: int) -> List[float]:
-    """Returns the x coordinates of a number of marks."""
-    wide = (WIDTH - 12 - LEFT) / max(count, 1)
+def _places(count: int, most: float = WIDTH) -> List[float]:
+    """Returns the x coordinates of a number of marks, from the left. most: maximum distance of two marks."""
+    wide = min(most, (WIDTH - 12 - LEFT) / max(count, 1))
     return [LEFT + wide * (i + 0.5) for i in range(count)]
 
 
@@ -156,10 +157,11 @@ def trend(runs: Sequence[Tuple[str, int, str]]) -> str:
     xs, labels = _places(len(runs)), _labelled(len(runs))
     points = ' '.join('%.1f,%.1f' % (x, _y(m, most)) for x, (_, m, _) in zip(xs, runs))
     inside = ['<polyline class="line" points="%s"/>' % points]
+    radius = min(4, max(1.5, (WIDTH - LEFT) / 3 / max(len(runs), 1)))  # dots of many runs do not cover each other
     for i, (x, (run, median, verdict)) in enumerate(zip(xs, runs)):
         title = '%s: %s%s' % (run, number(median, 'ns'), ', ' + verdict if verdict and verdict != 'no' else '')
-        inside.append('<circle cx="%.1f" cy="%.1f" r="4" class="%s"><title>%s</title></circle>'
-                      % (x, _y(median, most), 'bad' if verdict == 'regressed' else 'dot', escape(title)))
+        inside.append('<circle cx="%.1f" cy="%.1f" r="%g" class="%s"><title>%s</title></circle>'
+                      % (x, _y(median, most), radius, 'bad' if verdict == 'regressed' else 'dot', escape(title)))
         if i in labels:
             inside.append(_below(x, run))
     return _frame('Median step of each run', most, lambda v: number(v, 'ns'), inside)
@@ -168,7 +170,7 @@ def trend(runs: Sequence[Tuple[str, int, str]]) -> str:
 def days(found: Answer) -> str:
     """Returns the chart of the parts of an average step on each day, from the recipe time_by_day."""
     at = {c: i for i, c in enumerate(found.columns)}
-    xs, labels = _places(len(found.rows)), _labelled(len(found.rows))
+    xs, labels = _places(len(found.rows), 120), _labelled(len(found.rows))
     wide = min(64.0, 0.8 * (WIDTH - 12 - LEFT) / max(len(found.rows), 1))
     inside = []
     for i, (x, row) in enumerate(zip(xs, found.rows)):
@@ -270,7 +272,8 @@ def write(out: str, path: str, reports: int = 10, say: Say = lambda line: None) 
     runs = [(run, median, verdicts.get(run, '')) for run, median in times.rows]
     files: Dict[Tuple[str, str], List[str]] = {}
     for r in sorted(rows, key=lambda r: (r.steps is None, r.path)):  # the main file of a worker first
-        files.setdefault((r.run, r.worker), []).append(r.path)
+        if r.format != CAPTURE:  # the trace finds its captures itself
+            files.setdefault((r.run, r.worker), []).append(r.path)
     base = re.sub(r'\.html?$', '', path) + '_reports'
     made = _write_reports(files, _wanted(answers, reports), base, say)
     links = {place: quote('%s/%s' % (os.path.basename(base), os.path.basename(p))) for place, p in made.items()}

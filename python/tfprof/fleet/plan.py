@@ -9,7 +9,7 @@ from typing import Dict, Iterable, List, NamedTuple, Optional, Tuple
 from urllib.parse import unquote
 
 from .. import arrow
-from .rows import CAUSES
+from .rows import CAUSES, key
 
 # The run is the name of the last folder; the host is the file name up to its first dot.
 PATTERN = r'(?P<run>[^/]+)/(?P<host>[^/.]+)[^/]*$'
@@ -17,7 +17,7 @@ PATTERN = r'(?P<run>[^/]+)/(?P<host>[^/.]+)[^/]*$'
 TABLES = ['runs', 'steps', 'nodes', 'kernels', 'devices', 'memory']
 LARGEST = 64 << 20  # bytes of rows that a process buffers before it writes them
 BATCH, BATCH_BYTES = 128, 512 << 20  # maximum files and bytes per batch
-CAPTURES = 'capture_traces'  # the folder of captures, beside the trace that replays them
+CAPTURES = ('capture_traces', 'graph_capture_profile')  # folders of captures, beside the trace that replays them
 _ESCAPED = re.compile(r'["#%\'*/:=?\\{\[\]^\x00-\x1f\x7f]')  # characters that Spark escapes in folder names
 
 
@@ -33,13 +33,13 @@ def plan(paths: Iterable[str], pattern: str = PATTERN) -> List[Item]:
     """Assigns each file to a run and a host: the groups "run" and "host" of the pattern, searched in the path. With the
     default pattern, folders of equal names below different parents are different runs, named by as many parents as
     tell them apart: a/day1 and b/day1. The worker's name is the host; if a host has several files in a run, their
-    workers are named host/0, host/1, ... in path order."""
+    workers are named host/0, host/1, ... in path order. Names and order are those of the stored paths, see key()."""
     found: List[Item] = []
     search = re.compile(pattern).search
     folders: Dict[str, str] = {}
     hosts: Dict[str, str] = {}  # each name is stored once
-    for path in sorted(set(paths)):
-        seen = without_captures(path)
+    for path in sorted(set(paths), key=key):
+        seen = without_captures(key(path))
         m = search(seen)
         groups = m.groupdict() if m else {}
         name = seen.rstrip('/').rsplit('/', 1)[-1]
@@ -53,9 +53,17 @@ def plan(paths: Iterable[str], pattern: str = PATTERN) -> List[Item]:
     return _number(found)
 
 
+def is_capture(path: str) -> bool:
+    """True if a file lies in a folder of captures."""
+    return any('/%s/' % name in path for name in CAPTURES)
+
+
 def without_captures(path: str) -> str:
     """Returns the path without the folder of captures, so that a capture has the run of its trace."""
-    return path.replace('/%s/' % CAPTURES, '/') if '/%s/' % CAPTURES in path else path
+    for name in CAPTURES:
+        if '/%s/' % name in path:
+            return path.replace('/%s/' % name, '/')
+    return path
 
 
 def _qualify(items: List[Item], folders: Dict[str, str]) -> None:
@@ -72,7 +80,7 @@ def _qualify(items: List[Item], folders: Dict[str, str]) -> None:
             names.update({folder: '/'.join(p[-depth:]) for folder, p in parts.items()})
     if names:
         for i, x in enumerate(items):
-            unique = names.get(without_captures(x.path).rsplit('/', 1)[0])
+            unique = names.get(without_captures(key(x.path)).rsplit('/', 1)[0])
             if unique is not None:
                 items[i] = x._replace(run=unique)
 
@@ -89,7 +97,8 @@ def read_table(path: str) -> List[Item]:
 
 def name_workers(items: Iterable[Item]) -> List[Item]:
     """Returns the items without duplicates, with the names of their workers."""
-    return _number(sorted(set(items)))
+    stored = {x._replace(run=key(x.run), host=key(x.host)) for x in items}
+    return _number(sorted(stored, key=lambda x: (key(x.path), x)))
 
 
 def _number(items: List[Item]) -> List[Item]:

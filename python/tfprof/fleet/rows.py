@@ -76,8 +76,14 @@ def judge(notes: str) -> Tuple[str, Optional[str]]:
 
 
 def key(text: str) -> str:
-    """Returns a path or message as it is stored: invalid UTF-8 is escaped."""
-    return text.encode('utf-8', 'backslashreplace').decode('utf-8')
+    """Returns a path, name or message as it is stored: bytes that are not UTF-8 are escaped, as in the messages of tfprof (\\xff)."""
+    if text.isascii():
+        return text
+    try:
+        raw = text.encode('utf-8', 'surrogateescape')
+    except UnicodeEncodeError:  # half of a pair of UTF-16, in a name of an object store
+        raw = text.encode('utf-8', 'backslashreplace')
+    return raw.decode('utf-8', 'backslashreplace')
 
 
 def encode(rows: Iterable[FileRow]) -> Any:

@@ -41,22 +41,27 @@ class State:
     def __init__(self) -> None:
         self.version = 0
         self.files: Dict[str, DataFile] = {}
+        self._by_run: Dict[str, Dict[str, DataFile]] = {}
         self.since = 0  # commits since the last whole list
 
     def of(self, table: str) -> List[DataFile]:
         return [f for f in self.files.values() if f.table == table]
 
     def of_run(self, run: str) -> List[DataFile]:
-        return [f for f in self.files.values() if f.run == run]
+        return list(self._by_run.get(run, {}).values())
 
     def apply(self, commit: Dict[str, Any]) -> None:
         if commit.get('whole'):
-            self.files, self.since = {}, 0
+            self.files, self._by_run, self.since = {}, {}, 0
         else:
             self.since += 1
         for name in commit['remove']:
-            self.files.pop(name, None)
-        self.files.update((f[0], DataFile(*f)) for f in commit['add'])
+            f = self.files.pop(name, None)
+            if f is not None:
+                del self._by_run[f.run][name]
+        for f in (DataFile(*fields) for fields in commit['add']):
+            self.files[f.name] = f
+            self._by_run.setdefault(f.run, {})[f.name] = f
 
 
 class _Local:

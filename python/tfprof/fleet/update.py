@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """A build: finds what has changed since the last one, lets an engine read it, and commits each run. The table `files`
 says what the output contains, file by file; only new and changed files are read."""
+import os
 from typing import Callable, Dict, Iterable, List, NamedTuple, Optional, Protocol, Set, Tuple
 
 from . import join
-from .inputs import Stat, absolute, covers, local_stat
-from .plan import CAPTURES, PATTERN, Item, batch_size, batches, by_run, check_tables, name_workers, plan, without_captures
+from .inputs import Stat, absolute, covering, local_stat, special
+from .plan import PATTERN, Item, batch_size, batches, by_run, check_tables, is_capture, name_workers, plan, without_captures
 from .rows import FILES, READABLE, TEMPORARY, FileRow, decode, encode, key
 from .store import DataFile, State, Store, new_part
 from .tasks import Job, Result, Task
@@ -67,10 +68,12 @@ class _Changes:
     def __init__(self, given: Given, old: Dict[str, FileRow], job: Job, again: bool) -> None:
         self.old = old
         self.items = {key(x.path): x for x in given.items}
-        self.removed = {p for p in old if p not in self.items and any(covers(key(w), p) for w in given.words)}
+        covers = covering(given.words)
+        self.removed = {p for p in old if p not in self.items and covers(p)}
         kept = [r for p, r in old.items() if p not in self.items and p not in self.removed]
         self._name(given, kept)
         states = {key(p): s for p, s in given.remote.items()}
+        self._find_captures(states)
         self.read = {p for p, x in self.items.items() if again or self._differs(p, x, states, job)}
         self._widen()
 
@@ -86,9 +89,23 @@ class _Changes:
         self.names = {key(x.path): x for x in everything}
         self.items = {p: self.names[p] for p in self.items}
 
+    def _find_captures(self, states: Dict[str, Stat]) -> None:
+        """Finds the captures that are read together with the traces beside their folder. Captures that cannot be opened are
+        refused like any file."""
+        mains = {p.rsplit('/', 1)[0] for p in self.items if not is_capture(p)}
+        self.captures = {p for p, x in self.items.items() if is_capture(p) and _trace_folder(p) in mains
+                         and (p in states or _is_readable(x.path))}
+        self._beside: Dict[str, List[Item]] = {}
+        for p in sorted(self.captures):
+            self._beside.setdefault(_trace_folder(p), []).append(self.items[p])
+
+    def captures_beside(self, item: Item) -> List[Item]:
+        """Returns the captures that are read together with a file."""
+        return [] if is_capture(item.path) else self._beside.get(_trace_folder(key(item.path)), [])
+
     def _differs(self, path: str, item: Item, states: Dict[str, Stat], job: Job) -> bool:
         row = self.old.get(path)
-        if row is None or (row.status == 'refused' and row.code in TEMPORARY):
+        if row is None or (row.status == 'refused' and row.code in TEMPORARY) or (row.format == CAPTURE) != (path in self.captures):
             return True
         try:
             state = states.get(path) or local_stat(item.path)
@@ -99,7 +116,7 @@ class _Changes:
     def _widen(self) -> None:
         """Reads all files of a worker again if one of them changes, and all traces of a folder if a capture changes."""
         changed = self.read | self.removed
-        folders = {without_captures(p).rsplit('/', 1)[0] for p in changed if '/%s/' % CAPTURES in p}
+        folders = {_trace_folder(p) for p in changed if is_capture(p)}
         workers = {(self.old[p].run, self.old[p].worker) for p in changed if p in self.old}
         for p, row in self.old.items():
             if p in self.items and p not in changed and (
@@ -116,11 +133,28 @@ class _Changes:
             found.setdefault((row.run, row.worker), (self.names[p].run, self.names[p].worker))
         return {old: new for old, new in found.items() if old != new}
 
+    def moved_captures(self) -> Dict[str, str]:
+        """Returns {path: new run} of the captures whose run has a new name."""
+        return {p: self.names[p].run for p, row in self.old.items()
+                if row.format == CAPTURE and p not in self.removed and p in self.names and self.names[p].run != row.run}
+
+
+def _is_readable(path: str) -> bool:
+    """True for a regular file or a folder on this machine."""
+    try:
+        return not special(os.stat(path).st_mode)
+    except (OSError, ValueError):
+        return False
+
+
+def _trace_folder(path: str) -> str:
+    """Returns the folder of a file; of a capture, the folder of the traces that replay it."""
+    return without_captures(path).rsplit('/', 1)[0]
+
 
 def _by_default(row: FileRow) -> bool:
     """True if the run of a file is named after its folder."""
-    folder = without_captures(row.path).rsplit('/', 1)[0]
-    return ('/' + folder).endswith('/' + row.run)
+    return ('/' + _trace_folder(row.path)).endswith('/' + row.run)
 
 
 # ---- one run ------------------------------------------------------------------------------------
@@ -168,14 +202,14 @@ class _Run:
         return units
 
     def name_captures(self) -> None:
-        """Gives captures the worker of the first trace beside their folder."""
+        """Gives captures the worker of the first trace beside their folder; without a trace, the name of their host."""
         traces: Dict[str, str] = {}
         for p in sorted(self.rows):
             if join.kind_of(self.rows[p].format) == 'pytorch':
                 traces.setdefault(p.rsplit('/', 1)[0], self.rows[p].worker)
         for p, r in self.rows.items():
             if r.format == CAPTURE:
-                self.rows[p] = r._replace(worker=traces.get(without_captures(p).rsplit('/', 1)[0], r.worker))
+                self.rows[p] = r._replace(worker=traces.get(_trace_folder(p), r.host))
 
 
 class Build:
@@ -190,9 +224,9 @@ class Build:
 
     def run(self) -> Summary:
         changes = _Changes(self._given, manifest(self._store, self._state), self._job, self._again)
-        renamed = changes.renamed()
-        if renamed:
-            self._rename(renamed)
+        renamed, moved = changes.renamed(), changes.moved_captures()
+        if renamed or moved:
+            self._rename(renamed, moved)
             changes.old = manifest(self._store, self._state)
         self._open(changes)
         tasks = self._tasks(changes)
@@ -203,8 +237,8 @@ class Build:
         kept = len(changes.items) - len(changes.read)
         return Summary(self.result, len(changes.read), kept, len(changes.removed), len(renamed))
 
-    def _rename(self, renamed: Dict[Place, Place]) -> None:
-        """Renames workers whose names collide with those of new files."""
+    def _rename(self, renamed: Dict[Place, Place], moved: Dict[str, str]) -> None:
+        """Renames workers whose names collide with those of new files. moved: new runs of captures."""
         add: List[DataFile] = []
         remove: List[str] = []
         rows = manifest(self._store, self._state)
@@ -220,7 +254,8 @@ class Build:
                 rows = {p: r._replace(part=new) if (r.run, r.part) == (run, part) else r for p, r in rows.items()}
         rows = {p: r._replace(run=renamed[r.run, r.worker][0], worker=renamed[r.run, r.worker][1])
                 if (r.run, r.worker) in renamed else r for p, r in rows.items()}
-        touched = runs | {run for run, _ in renamed.values()}
+        touched = runs | {run for run, _ in renamed.values()} | {rows[p].run for p in moved} | set(moved.values())
+        rows.update((p, rows[p]._replace(run=run)) for p, run in moved.items())
         remove += [f.name for f in self._state.of(FILES) if f.run in touched]
         for run in sorted(touched):
             mine = [r for r in rows.values() if r.run == run]
@@ -243,27 +278,15 @@ class Build:
 
     def _tasks(self, changes: _Changes) -> List[Task]:
         todo = by_run(changes.items[p] for p in sorted(changes.read))
-        captures: Dict[str, List[Item]] = {}
-        mains: Set[str] = set()
-        for p, x in changes.items.items():
-            folder = without_captures(p).rsplit('/', 1)[0]
-            if '/%s/' % CAPTURES in p:
-                captures.setdefault(folder, []).append(x)
-            else:
-                mains.add(folder)
-        captures = {folder: sorted(xs) for folder, xs in captures.items() if folder in mains}
         most = batch_size(len(changes.read), self._engine.parallel(), self._per_task)
         tasks: List[Task] = []
         for name, items in todo.items():
             run = self._runs[name]
-            for x in items:
-                folder = without_captures(key(x.path)).rsplit('/', 1)[0]
-                if folder in captures and '/%s/' % CAPTURES in x.path:
-                    run.rows[key(x.path)] = self._capture(x)
+            run.rows.update((key(x.path), self._capture(x)) for x in items if key(x.path) in changes.captures)
             mine = [x for x in items if key(x.path) not in run.rows]
             run.read = len(items)
             for batch in batches(mine, most):
-                workers = [(x, *captures.get(key(x.path).rsplit('/', 1)[0], ())) for x in batch]
+                workers = [(x, *changes.captures_beside(x)) for x in batch]
                 tasks.append(self._task(run, workers))
         return tasks
 

@@ -3,6 +3,7 @@
  * The registry of tables, the cells that all tables have, and the table of runs.
  */
 #include "export/arrow/arrow.h"
+#include "trace/pass/trace_steps.h"
 #include "trace/trace.h"
 
 /* ---- registry ---- */
@@ -176,6 +177,26 @@ static void put_formats(const struct model *m, struct arrow_build *to, struct ar
 	put_list(to, &writers, a);
 }
 
+/* Returns the number of rows of a worker in the table of steps. Adds their times, unless there is a
+ * trace. */
+static int64_t run_steps(const struct table_reader *x, uint32_t worker, struct model_times *times)
+{
+	struct trace_steps found;
+	int64_t steps = 0;
+
+	if (x->t) {
+		trace_find_steps(x->t, &found, x->a);
+		return (int64_t)found.steps.n;
+	}
+	for (size_t i = 0; i < x->m->steps.n; i++) {
+		if (x->m->steps.v[i]->worker != worker)
+			continue;
+		steps++;
+		model_times_add(times, x->m->steps.v[i]);
+	}
+	return steps;
+}
+
 static bool fill_runs(struct table_reader *x, struct arrow_build *to, struct arena *scratch)
 {
 	const struct model *m = x->m;
@@ -183,15 +204,8 @@ static bool fill_runs(struct table_reader *x, struct arrow_build *to, struct are
 
 	for (uint32_t w = (uint32_t)x->at[0]; w < workers && !arrow_full(to); w++) {
 		struct model_times times = { 0 };
-		int64_t steps = 0;
+		int64_t steps = run_steps(x, w, &times);
 		x->at[0] = w + 1;
-		for (size_t i = 0; i < m->steps.n; i++) {
-			if (m->steps.v[i]->worker != w)
-				continue;
-			steps++;
-			if (!x->t)
-				model_times_add(&times, m->steps.v[i]);
-		}
 		if (x->t)
 			trace_times(x->t, &times);
 		struct str worker = m->workers.n ? m->workers.v[w] : x->worker;

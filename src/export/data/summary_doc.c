@@ -42,14 +42,24 @@ static void put_partition(struct document *d, const struct usage_partition *x)
 	json_object_end(&d->j);
 }
 
-static void put_device_member(struct document *d, const struct facts *f)
+/* Writes the name of a worker, unless it is unknown. */
+static void put_worker_name(struct document *d, const struct strs *workers, uint32_t worker)
 {
+	if (worker < workers->n)
+		document_text(d, "worker", workers->v[worker]);
+}
+
+static void put_device_member(struct document *d, const struct summary_page *p)
+{
+	const struct facts *f = &p->facts;
+
 	document_key(d, "devices");
 	json_array(&d->j);
 	for (size_t i = 0; i < f->devices.n; i++) {
 		const struct device_summary *x = &f->devices.v[i];
 		json_object(&d->j);
 		document_text(d, "name", x->name);
+		put_worker_name(d, &p->m->workers, x->worker);
 		document_i64(d, "window_ns", x->window);
 		document_i64(d, "busy_ns", x->busy);
 		document_i64(d, "idle_ns", num_sub(x->window, x->busy));
@@ -70,15 +80,13 @@ static void put_device_member(struct document *d, const struct facts *f)
 static void put_step_time_member(struct document *d, const struct summary_page *p)
 {
 	const struct facts *f = &p->facts;
-	const struct strs *workers = &p->m->workers;
 
 	document_key(d, "step_time");
 	json_array(&d->j);
 	for (size_t i = 0; i < f->times.n; i++) {
 		const struct step_wall *x = &f->times.v[i].time;
 		json_object(&d->j);
-		if (f->times.v[i].worker < workers->n)
-			document_text(d, "worker", workers->v[f->times.v[i].worker]);
+		put_worker_name(d, &p->m->workers, f->times.v[i].worker);
 		document_key(d, "marked");
 		json_literal(&d->j, x->marked ? S("true") : S("false"));
 		if (x->guessed) {
@@ -222,7 +230,7 @@ bool summary_document(const struct exported *x, struct sink *s, struct emit *to,
 	put_flops_members(&d, p);
 	put_step_member(&d, p);
 	put_step_time_member(&d, p);
-	put_device_member(&d, f);
+	put_device_member(&d, p);
 	document_fraction(&d, "device_op_micros", p->device_us);
 	document_fraction(&d, "host_op_micros", p->host_us);
 	put_memory_members(&d, p);

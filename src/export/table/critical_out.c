@@ -230,7 +230,9 @@ void critical_put_extent(struct sb *b, const char *before, const struct trace *t
 		table_put_time(b, trace_ns(t, num_sub(w->from, start)));
 		sb_fmt(b, " ");
 	}
-	sb_fmt(b, "until the device work and the waits for it end; the trace lasts %.*s",
+	sb_fmt(b, "%s; the trace lasts %.*s",
+	        t->devices.n ? "until the device work and the waits for it end"
+	                     : "until the last event of a thread ends",
 	        STR(sb_str(&all)));
 }
 

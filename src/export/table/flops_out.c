@@ -192,10 +192,15 @@ static void add_step(struct step_sum *to, const struct trace_ops *ops,
 	        num_add(to->ticks, num_sub(steps->steps.v[step].end, steps->steps.v[step].start));
 }
 
-/* True if float operations are known for enough device time to state a utilization. */
+/* True if float operations are known for enough device time to state a utilization; without device
+ * work, for all calls of the table. */
 static bool is_covered(const struct flops_sums *x, const struct flops_rate *rate)
 {
-	return rate->partial || table_share(x->known, x->all) >= COVERAGE_MIN;
+	bool lacks = false;
+
+	for (size_t i = 0; i < x->n; i++)
+		lacks |= x->rows[i].lack != LACK_NOTHING;
+	return rate->partial || (x->all ? table_share(x->known, x->all) >= COVERAGE_MIN : !lacks);
 }
 
 static struct utilization find_utilization(
@@ -235,6 +240,20 @@ static struct utilization utilization_of_all(
 	return find_utilization(x, rate, &all);
 }
 
+/* Appends the time with which the products are compared. */
+static void put_wall(struct sb *b, const struct flops_rate *rate)
+{
+	bool whole = rate->steps && rate->steps->by == STEPS_UNKNOWN;
+	sb_put(b, whole ? S(",\nas a share of the wall time of the whole trace, which marks no "
+	                    "steps")
+	                : S(",\nas a share of the wall time of the steps"));
+	if (rate->steps && trace_steps_counted(rate->steps) < rate->steps->steps.n)
+		sb_fmt(b, " with device work (%zu of %zu)", trace_steps_counted(rate->steps),
+		        rate->steps->steps.n);
+	if (rate->devices > 1)
+		sb_fmt(b, " on %zu devices", rate->devices);
+}
+
 static void put_mfu(struct sb *b, const struct utilization *u,
         const struct flops_coverage *coverage, const struct flops_rate *rate)
 {
@@ -250,14 +269,11 @@ static void put_mfu(struct sb *b, const struct utilization *u,
 		sb_put(b, S("given peak"));
 	else
 		sb_fmt(b, "dense peaks of %s", rate->peak->name);
-	sb_put(b, S(",\nas a share of the wall time of the steps"));
-	if (rate->steps && trace_steps_counted(rate->steps) < rate->steps->steps.n)
-		sb_fmt(b, " with device work (%zu of %zu)", trace_steps_counted(rate->steps),
-		        rate->steps->steps.n);
-	if (rate->devices > 1)
-		sb_fmt(b, " on %zu devices", rate->devices);
+	put_wall(b, rate);
 	if (!(rate->given > 0))
 		sb_fmt(b, "\n(peaks: %s)", rate->peak->source);
+	if (u->model > 1)
+		sb_put(b, S("\nAbove 100%: the device is faster than this peak"));
 }
 
 /* Appends the reason why a file has no MFU; nothing if it has no device work or an MFU. */
@@ -278,7 +294,9 @@ static void put_no_mfu(struct sb *b, enum utilization_lack lack, const struct fl
 		break;
 	case NO_TYPE: sb_put(b, S("No MFU: the file lacks types of inputs")); break;
 	case NO_COVERAGE:
-		sb_put(b, S("No MFU below 90% of the device time; --partial prints it"));
+		sb_put(b, x->all ? S("No MFU below 90% of the device time; --partial prints it")
+		                 : S("No MFU, because some calls are not counted; --partial "
+		                     "prints it"));
 		break;
 	case UTILIZED:
 	case NO_DEVICE: break;
@@ -645,33 +663,43 @@ static void explain_numbers(
 	}
 }
 
-/* Writes "3 calls of 73924608: 2 * 141 * 512 * 512", or the reason why a call is not counted. */
-static void explain_calls(
-        const struct trace_ops *ops, const struct op_calls *c, struct sink *to, struct arena *a)
+/* Appends "3 calls of 73924608: 2 * 141 * 512 * 512", or the reason why a call is not counted. */
+static void explain_calls(const struct trace_ops *ops, const struct op_calls *c, struct sb *to)
 {
 	const struct trace *t = ops->t;
 	const struct slice s = { .event = c->event };
-	struct sb numbers = sb_in(a);
+	struct sb numbers = sb_in(to->a);
 
 	if (c->lack || c->formula == FORMULAS) {
-		sink_fmt(to, "  %" PRIu64 " not counted: %s", c->unknown, flops_lacks[c->lack]);
+		sb_fmt(to, "%" PRIu64 " not counted: %s", c->unknown, flops_lacks[c->lack]);
 		if (c->lack == LACK_SHAPE || c->lack == LACK_SETTING || c->lack == LACK_DATA)
-			sink_fmt(to, ", input %u", c->input);
-		sink_char(to, '\n');
+			sb_fmt(to, ", input %u", c->input);
 		return;
 	}
 	explain_numbers(t, &s, c, &numbers);
 	if (c->inferred)
-		sink_fmt(to,
-		        "  %" PRIu64 " of %" PRId64 " in all; estimated: the output is assumed to "
+		sb_fmt(to,
+		        "%" PRIu64 " of %" PRId64 " in all; estimated: the output is assumed to "
 		        "have the shape that the next op reads",
 		        c->calls, c->flops);
 	else
-		sink_fmt(to, "  %" PRIu64 " of %" PRId64 "%s%.*s", c->calls, c->one.flops,
+		sb_fmt(to, "%" PRIu64 " of %" PRId64 "%s%.*s", c->calls, c->one.flops,
 		        numbers.n ? " = " : "", STR(sb_str(&numbers)));
 	if (!c->inferred && c->stated && c->stated != c->flops)
-		sink_fmt(to, "; the file states %" PRId64 " in all", c->stated);
-	sink_char(to, '\n');
+		sb_fmt(to, "; the file states %" PRId64 " in all", c->stated);
+}
+
+/* Writes a line after `blanks` blanks, wrapped on a terminal. */
+static void put_explained(struct sink *to, struct str line, unsigned columns, size_t blanks)
+{
+	for (size_t i = 0; i < blanks; i++)
+		sink_char(to, ' ');
+	if (columns) {
+		sink_wrap(to, line, columns, blanks);
+	} else {
+		sink_put(to, line);
+		sink_char(to, '\n');
+	}
 }
 
 /* Orders calls by their float operations, most first. */
@@ -683,10 +711,11 @@ static int most_flops(const void *v, uint32_t a, uint32_t b)
 	return (x->flops < y->flops) - (x->flops > y->flops);
 }
 
-bool flops_explain(
-        const struct trace_ops *ops, struct str op, size_t top, struct sink *to, struct arena *a)
+bool flops_explain(const struct trace_ops *ops, struct str op, size_t top, unsigned columns,
+        struct sink *to, struct arena *a)
 {
 	const uint32_t *order = sort_order(a, ops->calls.n, most_flops, ops->calls.v);
+	struct sb line = sb_in(a);
 	size_t n = 0;
 
 	for (size_t i = 0; i < ops->calls.n; i++) {
@@ -694,9 +723,14 @@ bool flops_explain(
 		if (!str_eq(c->name, op) || !(c->calls + c->unknown))
 			continue;
 		if (!n++ && c->formula != FORMULAS)
-			sink_fmt(to, "%.*s: %s\n", STR(op), flops_formulas[c->formula]);
-		if (!top || n <= top)
-			explain_calls(ops, c, to, a);
+			put_explained(to,
+			        str_fmt(a, "%.*s: %s", STR(op), flops_formulas[c->formula]),
+			        columns, 0);
+		if (top && n > top)
+			continue;
+		line.n = 0;
+		explain_calls(ops, c, &line);
+		put_explained(to, sb_str(&line), columns, 2);
 	}
 	if (top && n > top)
 		sink_fmt(to, "  (%zu more with other inputs)\n", n - top);

@@ -40,8 +40,8 @@ bool flops_write(const struct trace_ops *ops, const struct flops_rate *rate, siz
         const struct opts *o, unsigned columns, struct emit *to, struct err *e);
 
 /* Writes the formula of each call of an op with its numbers, most float operations first. Returns
- * false if no call has the op. */
-bool flops_explain(
-        const struct trace_ops *ops, struct str op, size_t top, struct sink *to, struct arena *a);
+ * false if no call has the op. columns: width of the terminal, or 0. */
+bool flops_explain(const struct trace_ops *ops, struct str op, size_t top, unsigned columns,
+        struct sink *to, struct arena *a);
 
 #endif

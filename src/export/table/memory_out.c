@@ -142,12 +142,36 @@ static void put_ooms(struct table *to, const struct memory_oom *x)
 
 /* Headings of the live set: the rule is shown with kinds only; the module only if the op's name
  * does not contain it. */
+#define LIVE_BUFFERS 3 /* index of "buffers" */
 static const char *const live_titles[] = { NULL, "bytes", "share", "buffers", "device", "pool",
 	"op", "module", "size", "line", "kind", "" };
 static const char *const live_path_titles[] = { NULL, "bytes", "share", "buffers", "device", "pool",
 	"op", "", "size", "line", "kind", "" };
 static const char *const live_kind_titles[] = { NULL, "bytes", "share", "buffers", "device", "pool",
 	"op", "module", "size", "line", "kind", "rule" };
+
+/* True if the source counts the buffers; a memory timeline has only their bytes. */
+static bool counts_buffers(const struct memory_use *use)
+{
+	for (size_t i = 0; i < use->pools.n; i++)
+		for (size_t k = 0; k < use->pools.v[i].live.n; k++)
+			if (use->pools.v[i].live.v[k].buffers)
+				return true;
+	return false;
+}
+
+/* Returns the headings of the live set, in a. */
+static const char *const *live_headings(const struct memory_use *use, struct arena *a)
+{
+	const char *const *from = use->by_kind       ? live_kind_titles
+	                          : use->names_paths ? live_path_titles
+	                                             : live_titles;
+	const char **v = ARENA_ARRAY(a, N_COLUMNS(live_titles), const char *);
+
+	for (size_t i = 0; i < N_COLUMNS(live_titles); i++)
+		v[i] = i == LIVE_BUFFERS && !counts_buffers(use) ? "" : from[i];
+	return v;
+}
 
 struct memory_shown {
 	const struct memory_use *use;
@@ -554,13 +578,11 @@ bool memory_write(const struct memory_use *use, size_t top, const struct opts *o
 		.user = &shown,
 		.lead = name_first_rank(use, to->a),
 		.sections = sections };
-	const char *const *of_live = use->by_kind       ? live_kind_titles
-	                             : use->names_paths ? live_path_titles
-	                                                : live_titles;
 
 	x.n_sections = fill_sections(sections, use, o, to->a);
 	set_columns(&x, columns_of_memory, titles_of_memory, N_COLUMNS(columns_of_memory), use);
-	set_columns(&shown.live, columns_of_live, of_live, N_COLUMNS(columns_of_live), use);
+	set_columns(&shown.live, columns_of_live, live_headings(use, to->a),
+	        N_COLUMNS(columns_of_live), use);
 	fill_live(&shown.live, use);
 	fill_pools(&x, use);
 	if (shown.live.rows)

@@ -287,6 +287,16 @@ static void retitle_column(struct table *x, struct str name, const char *title)
 	x->titles = titles;
 }
 
+/* Leaves out the columns about devices in text, because no device worked. */
+static void hide_devices(struct table *x)
+{
+	static const char *const columns[] = { "compute_busy_ns", "exposed_communication_ns",
+		"exposed_copy_ns", "idle_ns" };
+
+	for (size_t i = 0; i < N_COLUMNS(columns); i++)
+		retitle_column(x, str_of(columns[i]), "");
+}
+
 /* Adds the steps of a worker. data: true if starts are on the clock of the source; otherwise they
  * count from the start of the first step. Raises *devices to the number of devices with work. */
 static void fill_steps(struct table *x, struct table *partition, const struct worker_rows *w,
@@ -364,6 +374,8 @@ static void explain_steps(struct table *x, const struct worker_rows *v, size_t n
 		explain_sums(x, devices, n);
 	else
 		retitle_column(x, S("devices"), "");
+	if (!devices)
+		hide_devices(x);
 	explain_overlaps(x, v, n);
 }
 
@@ -671,7 +683,7 @@ static void add_devices(struct table *x, struct table *partition, struct worker_
 	}
 	if (!u) {
 		u = ARENA_NEW(x->a, struct device_use);
-		device_use_trace(u, w->t, &w->links, x->a);
+		device_use_trace(u, &w->links, &w->steps, x->a);
 	}
 	w->steps = u->steps;
 	fill_devices(x, w, &u->usage);

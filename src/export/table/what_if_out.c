@@ -212,9 +212,12 @@ bool what_if_write(const struct what_if *w, size_t top, const struct opts *o, un
 		.schema = "tfprof/what-if",
 		.version = 2,
 		TABLE_COLUMNS(part_columns, part_titles) };
-	struct table path = {
-		.a = to->a, .key = "path", .title = "path", TABLE_COLUMNS(path_columns, path_titles)
-	};
+	struct table path = { .a = to->a,
+		.key = "path",
+		.command = "what-if",
+		.title = "path",
+		TABLE_COLUMNS(path_columns, path_titles) };
+	struct table *first = &parts;
 	struct table changes = { .a = to->a,
 		.key = "changes",
 		.columns = change_columns,
@@ -228,10 +231,11 @@ bool what_if_write(const struct what_if *w, size_t top, const struct opts *o, un
 		parts.members = put_members;
 		parts.user = &shown;
 	} else {
-		parts.lead = lead_of(w, to->a);
+		first = parts.rows ? &parts : &path; /* without devices there are no parts */
+		first->lead = lead_of(w, to->a);
 		parts.below = &path;
 	}
-	return table_write(&parts, top, &o->output, columns, to, e);
+	return table_write(first, top, &o->output, columns, to, e);
 }
 
 /* ---- single changes ---- */

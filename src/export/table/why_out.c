@@ -80,8 +80,10 @@ static void put_healthy(struct sb *b, const struct why *x)
 	why_put_window(b, x);
 	sb_fmt(b, "; devices are busy for %.1f%% of it", x->busy * 100);
 	if (x->matrix > 0)
-		sb_fmt(b, "; %.1f%% of their work is matrix products and attention",
-		        x->matrix * 100);
+		sb_fmt(b,
+		        "; %.1f%% of their work is matrix products and attention, known for %.1f%% "
+		        "of it",
+		        x->matrix * 100, x->matrix_known * 100);
 }
 
 /* Appends the parts of the step, and the small part of the first cause. */
@@ -128,6 +130,7 @@ struct str why_verdict(const struct why *x, struct arena *a)
 
 	if (x->no_verdict.p) {
 		sb_fmt(&b, "No verdict: %.*s", STR(x->no_verdict));
+		return sb_str(&b);
 	} else if (!f) {
 		put_healthy(&b, x);
 	} else if (why_is_compute_bound(x)) {
@@ -144,6 +147,11 @@ struct str why_verdict(const struct why *x, struct arena *a)
 		sb_fmt(&b, " lengthens ");
 		why_put_window(&b, x);
 		put_saved(&b, x, f);
+	}
+	if (x->exposed) {
+		sb_fmt(&b, "; communication that no compute hides takes ");
+		put_time(&b, x, x->exposed);
+		sb_fmt(&b, "%s, but cannot be judged", per_step(x));
 	}
 	return sb_str(&b);
 }
@@ -200,6 +208,8 @@ static struct evidence replay_evidence(const struct why_text *t, const struct wh
 		sb_fmt(&b, ", of which ");
 		put_time(&b, x, f->unknown);
 		sb_fmt(&b, " are waits whose cause is not in the file");
+		if (f->unknown / UNEQUAL > x->unknown)
+			sb_fmt(&b, ", hidden by this work now");
 	}
 	if (f->assumed.p)
 		sb_fmt(&b, "; %.*s", STR(f->assumed));
@@ -249,6 +259,12 @@ static struct evidence places_evidence(const struct why_text *t, const struct wh
 		sb_fmt(&b, ", of which first calls take ");
 		put_time(&b, t->p->x, f->start_up);
 	}
+	if (f->again) {
+		sb_fmt(&b, "; allocations after memory was freed take ");
+		put_time(&b, t->p->x, f->again);
+	}
+	if (f->detail.p)
+		sb_fmt(&b, "; %.*s", STR(f->detail));
 	put_sum(&b, f);
 	return (struct evidence){ str_fmt(t->a, "%s.places", why_rows[f->id].id), sb_str(&b),
 		command_of(t, "why", "--cause=", f->id) };
@@ -298,16 +314,56 @@ static struct str call_advice(const struct why_finding *f, struct arena *a)
 	        why_rows[f->id].calls(call));
 }
 
-/* Returns the advice in the words of the framework that wrote the file. */
+/* Returns the advice of a cause in the words of the framework that wrote the file. */
+static struct str framework_advice(const struct why *x, const struct why_row *row)
+{
+	switch (trace_of(x)->source) {
+	case TRACE_KINETO: return str_of(row->pytorch ? row->pytorch : row->advice);
+	case TRACE_XSPACE: return str_of(row->tensorflow ? row->tensorflow : row->advice);
+	default: return str_of(row->advice);
+	}
+}
+
+/* Returns the advice about first calls, and about the part that steady steps repeat. */
+static struct str start_up_advice(const struct why *x, const struct why_finding *f, struct arena *a)
+{
+	const struct why_row *row = &why_rows[f->id];
+
+	if ((double)f->again <= (double)x->step * WHY_LEAST_SHARE)
+		return str_of(row->start_up);
+	return str_fmt(a, "%s For the rest: %.*s", row->start_up, STR(framework_advice(x, row)));
+}
+
+/* Returns how to record host time that is outside of all slices. */
+static struct str unnamed_advice(const struct why *x, const struct why_finding *f, struct arena *a)
+{
+	const struct trace *t = trace_of(x);
+	double share = (double)f->places.v[0].ticks * 100 / (double)f->cost;
+	bool stacks = false;
+
+	for (size_t i = 0; i < t->events.n; i++)
+		stacks |= t->events.v[i].category == CATEGORY_FRAME;
+	if (stacks)
+		return str_fmt(a,
+		        "Record native code (perf record -g, nsys profile --sample=process-tree): "
+		        "the file has Python stacks, but they do not say what %.0f%% of this work "
+		        "is.",
+		        share);
+	return str_fmt(a, "%s: the file does not say what %.0f%% of this work is.",
+	        t->source == TRACE_KINETO ? "Profile with with_stack=True"
+	                                  : "Record stacks or ranges of the host",
+	        share);
+}
+
+/* Returns the advice about a finding. */
 static struct str advice_of(const struct why *x, const struct why_finding *f, struct arena *a)
 {
 	const struct why_row *row = &why_rows[f->id];
-	bool stacks = trace_of(x)->source == TRACE_KINETO;
 
+	if (why_is_start_up(f))
+		return start_up_advice(x, f, a);
 	if (f->advice)
 		return str_of(f->advice);
-	if (why_is_start_up(f))
-		return str_of(row->start_up);
 	if (row->calls && f->places.n && str_eq(str_of(f->places.v[0].kind), S("call")))
 		return call_advice(f, a);
 	if (f->id == WHY_input_pipeline && f->places.n &&
@@ -316,15 +372,8 @@ static struct str advice_of(const struct why *x, const struct why_finding *f, st
 		         "num_workers, prefetch_factor and persistent_workers=True.");
 	if (f->id == WHY_host_work && f->places.n &&
 	        str_eq(str_of(f->places.v[0].kind), S(WHY_OUTSIDE)))
-		return str_fmt(a, "%s: the file does not say what %.0f%% of this work is.",
-		        stacks ? "Profile with with_stack=True"
-		               : "Record stacks or ranges of the host",
-		        (double)f->places.v[0].ticks * 100 / (double)f->cost);
-	switch (trace_of(x)->source) {
-	case TRACE_KINETO: return str_of(row->pytorch ? row->pytorch : row->advice);
-	case TRACE_XSPACE: return str_of(row->tensorflow ? row->tensorflow : row->advice);
-	default: return str_of(row->advice);
-	}
+		return unnamed_advice(x, f, a);
+	return framework_advice(x, row);
 }
 
 /* ---- text ---- */
@@ -532,6 +581,14 @@ static void put_rest(struct sb *b, const struct why *x)
 	sb_put_name(b, table_shorten(b->a, x->rest.name, KERNEL_ROOM));
 }
 
+/* True if the first cause is time of the host that the recording of Python stacks lengthens. */
+static bool has_longer_host_times(const struct why *x)
+{
+	return x->stacks && x->reported &&
+	       (x->found.v[0].id == WHY_host_work || x->found.v[0].id == WHY_launch_bound) &&
+	       !why_is_start_up(&x->found.v[0]);
+}
+
 /* Appends what limits the accuracy of the replay of a trace with device work. */
 static void put_trust(struct sb *b, const struct why *x)
 {
@@ -543,12 +600,17 @@ static void put_trust(struct sb *b, const struct why *x)
 		sb_fmt(b, "; rough estimate: the file does not name the events that streams wait "
 		          "for");
 	put_ranks(b, x);
+	if (has_longer_host_times(x))
+		sb_fmt(b, "; Python stacks were recorded, which lengthens the time of the host: "
+		          "record without them to measure it");
+	if (x->left_out.p)
+		sb_fmt(b, "; left out: %.*s", STR(x->left_out));
 	if (x->unknown > x->step / UNKNOWN_PARTS) {
 		sb_fmt(b, "; for ");
 		put_time(b, x, x->unknown);
 		sb_fmt(b, " of the critical path, the cause is not in the file");
 	}
-	if ((double)x->rest.ticks > (double)x->step * WHY_LEAST_SHARE)
+	if (x->reported && (double)x->rest.ticks > (double)x->step * WHY_LEAST_SHARE)
 		put_rest(b, x);
 }
 
@@ -625,7 +687,16 @@ static void put_window(struct sb *b, const struct why_page *p)
 	int64_t marks = p->wall, work = trace_ns(trace_of(p->x), p->x->step);
 	bool from_mark = true;
 
-	sb_fmt(b, " by marks, ");
+	if (x->marks->by ==
+	        STEPS_BY_SERVING) { /* the times of these marks are those of their work */
+		sb_fmt(b, " by the device's work that %s mark%s launched",
+		        x->n_chosen == 1 ? "its" : "their", x->n_chosen == 1 ? "" : "s");
+		if (work == marks)
+			return;
+		sb_fmt(b, ", ");
+	} else {
+		sb_fmt(b, " by marks, ");
+	}
 	table_put_time(b, work);
 	sb_fmt(b, " by the device's work");
 	for (size_t i = 0; i < x->n_chosen; i++)
@@ -665,17 +736,14 @@ static void put_next(const struct why_text *t)
 	const struct why *x = t->p->x;
 	const struct table *host = t->p->host;
 
-	if (x->reported || (x->busy <= 0 && !host) || x->job->n_replays > 1 ||
+	if (x->reported || (!host && (x->busy <= 0 || x->job->n_replays > 1)) ||
 	        t->p->cause != WHY_IDS)
 		return;
 	if (host && !t->md) {
 		table_put_text(host, SUMMARY_ROWS, t->columns, t->to);
 		sink_fmt(t->to, "\n");
 	}
-	const char *name = host                                   ? "top"
-	                   : x->unknown > x->step / UNKNOWN_PARTS ? "idle"
-	                   : x->no_verdict.p                      ? "critical"
-	                                                          : "kernels";
+	const char *name = host ? "top" : x->no_verdict.p ? "critical" : "kernels";
 	struct str command = command_of(t, name, "", WHY_IDS);
 	bool apart = t->terminal && !t->md && command.n + 6 > t->columns;
 	sink_fmt(t->to,
@@ -683,6 +751,28 @@ static void put_next(const struct why_text *t)
 	        : apart ? "Next:\n  %.*s\n\n"
 	                : "Next: %.*s\n\n",
 	        STR(command));
+}
+
+/* Prints the verdict about each phase of a server. */
+static void put_phases(const struct why_text *t)
+{
+	if (t->p->n_phases)
+		sink_fmt(t->to, "%sBy phase\n%s", t->p->x->reported ? "\n" : "", t->md ? "\n" : "");
+	for (size_t i = 0; i < t->p->n_phases; i++) {
+		const struct why_phase *p = &t->p->phases[i];
+		struct sb b = { .a = t->a };
+		sb_fmt(&b, "%s, %zu step%s of ", serving_phases[p->phase], p->steps,
+		        p->steps == 1 ? "" : "s");
+		table_put_time(&b, p->wall);
+		sb_fmt(&b, ": %.*s", STR(why_verdict(p->why, t->a)));
+		sink_fmt(t->to, t->md ? "- " : "   ");
+		sink_wrap(t->to, sb_str(&b), t->md ? 0 : t->columns, 5);
+	}
+	if (t->p->n_phases && !t->p->steps.p) { /* phases has no -step */
+		struct str command = command_of(t, "phases", "", WHY_IDS);
+		sink_fmt(t->to, t->md ? "\nTheir times: `%.*s`\n" : "   %.*s\n", STR(command));
+		sink_fmt(t->to, t->p->x->reported ? "" : "\n");
+	}
 }
 
 static void put_text(const struct why_text *t)
@@ -703,6 +793,7 @@ static void put_text(const struct why_text *t)
 		sink_fmt(t->to, "%zu more causes (--top=0)\n", x->reported - shown);
 	if (t->p->cause != WHY_IDS && !shown)
 		put_nothing(t);
+	put_phases(t);
 	put_gaps(t);
 }
 
@@ -768,6 +859,26 @@ static void put_ranks_member(struct document *d, const struct why *x)
 	json_object_end(&d->j);
 }
 
+static void put_phases_member(struct document *d, const struct why_page *page, struct arena *a)
+{
+	document_key(d, "phases");
+	json_array(&d->j);
+	for (size_t i = 0; i < page->n_phases; i++) {
+		const struct why_phase *p = &page->phases[i];
+		const struct why *x = p->why;
+		json_object(&d->j);
+		document_text(d, "phase", str_of(serving_phases[p->phase]));
+		document_i64(d, "steps", num_from_u64(p->steps));
+		document_i64(d, "step_ns", p->wall);
+		document_text(d, "verdict", why_verdict(x, a));
+		document_text(d, "cause", why_verdict_id(x));
+		if (x->reported)
+			document_i64(d, "saved_ns", trace_ns(trace_of(x), x->found.v[0].saved));
+		json_object_end(&d->j);
+	}
+	json_array_end(&d->j);
+}
+
 /* True if data outputs contain the finding with a given index. */
 static bool in_data(const struct why_text *t, size_t i)
 {
@@ -819,8 +930,14 @@ static void put_document(struct document *d, const struct why_text *t)
 		document_text(d, "no_cause_longest", x->rest.name);
 	document_fraction(d, "model_error",
 	        (struct fraction){ (int64_t)(x->error * 1000000 + 0.5), 1000000 });
+	if (x->left_out.p)
+		document_text(d, "left_out", x->left_out);
+	document_key(d, "python_stacks");
+	json_literal(&d->j, x->stacks ? S("true") : S("false"));
 	if (x->job->ranks.n > 1)
 		put_ranks_member(d, x);
+	if (t->p->n_phases)
+		put_phases_member(d, t->p, t->a);
 	document_key(d, "causes");
 	json_array(&d->j);
 	for (size_t i = 0; i < x->found.n; i++)

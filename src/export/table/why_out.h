@@ -7,10 +7,19 @@
 #define TFPROF_EXPORT_WHY_OUT_H
 
 #include "export/out.h"
+#include "trace/pass/serving.h"
 #include "why/why.h"
 
 #define WHY_PLACES        3  /* maximum number of places per cause, unless one cause is requested */
 #define WHY_PLAIN_COLUMNS 80 /* line width if the output is not a terminal */
+
+/* The verdict about the chosen steps of one phase of a server. */
+struct why_phase {
+	enum serving_phase phase;
+	size_t steps;
+	int64_t wall; /* mean step time, ns */
+	const struct why *why;
+};
 
 struct why_page {
 	const struct why *x;
@@ -23,6 +32,8 @@ struct why_page {
 	                             NULL */
 	size_t top;               /* maximum number of causes; 0: all */
 	enum why_id cause;        /* show only this cause, in full; WHY_IDS: all causes */
+	const struct why_phase *phases; /* in the order of enum serving_phase */
+	size_t n_phases;                /* 0 unless steps of several phases are chosen */
 };
 
 bool why_write(const struct why_page *p, const struct opts *o, unsigned columns, struct emit *to,

@@ -135,7 +135,8 @@ static void put_call(
 int sniff_execution_trace(struct str head, struct str path)
 {
 	(void)path;
-	if (!str_contains(head, S("\"nodes\"")) || str_contains(head, S("\"traceEvents\"")))
+	if (str_is_binary(head) || !str_contains(head, S("\"nodes\"")) ||
+	        str_contains(head, S("\"traceEvents\"")))
 		return 0;
 	return str_contains(head, S("-chakra.")) ||
 	                       str_contains(head, S("[pytorch|profiler|execution_")) ||

@@ -13,6 +13,13 @@ static unsigned node_depth(const struct pb_reading *r)
 	return r->w.depth + 1;
 }
 
+/* True if an attribute with this name is a function that the node calls. */
+static bool names_function(struct str name)
+{
+	return str_eq(name, S("f")) || str_eq(name, S("body")) || str_eq(name, S("branches")) ||
+	       str_eq(name, S("then_branch"));
+}
+
 static bool node_attr(struct pb_reading *r, struct graph_node *n, struct str bytes)
 {
 	struct attr_value *to;
@@ -30,7 +37,7 @@ static bool node_attr(struct pb_reading *r, struct graph_node *n, struct str byt
 	if (ingest_keeps_attrs(r->to))
 		attrs_add(r->a, &n->kept, &e);
 	facts_put(&n->facts, e.name, e.value);
-	n->calls |= str_is_among("body branches f then_branch", e.name);
+	n->calls |= names_function(e.name);
 	return read_attr(r, e.value, node_depth(r) + 2, to);
 }
 

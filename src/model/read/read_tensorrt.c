@@ -320,8 +320,9 @@ static void put_layers(struct layers *x)
 int sniff_tensorrt_layers(struct str head, struct str path)
 {
 	(void)path;
-	return str_contains(head, S("\"Layers\"")) && (str_contains(head, S("\"LayerType\"")) ||
-	                                                      str_contains(head, S("\"Bindings\"")))
+	return !str_is_binary(head) && str_contains(head, S("\"Layers\"")) &&
+	                       (str_contains(head, S("\"LayerType\"")) ||
+	                               str_contains(head, S("\"Bindings\"")))
 	               ? 100
 	               : 0;
 }
@@ -436,8 +437,10 @@ static void take_time(void *times)
 int sniff_tensorrt_profile(struct str head, struct str path)
 {
 	(void)path;
-	return str_contains(head, S("\"averageMs\"")) && str_contains(head, S("\"timeMs\"")) ? 100
-	                                                                                     : 0;
+	return !str_is_binary(head) && str_contains(head, S("\"averageMs\"")) &&
+	                       str_contains(head, S("\"timeMs\""))
+	               ? 100
+	               : 0;
 }
 
 bool read_tensorrt_profile(struct src *s, struct batch *to, struct err *e)

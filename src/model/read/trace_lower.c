@@ -375,6 +375,26 @@ static bool is_much(const struct lowering *x, int64_t ticks)
 	return ticks >= all / UNLINKED_PARTS;
 }
 
+/* Adds a note if the steps are runs of several programs, which need not be steps of a training. */
+static void note_runs(struct lowering *x, struct notes *to)
+{
+	struct imap programs;
+	uint32_t n = 0;
+
+	if (x->steps.by != STEPS_BY_RUN)
+		return;
+	imap_init(&programs, x->a);
+	for (size_t i = 0; i < x->steps.steps.n; i++)
+		n += x->steps.steps.v[i].name != ID_NONE &&
+		     imap_put(&programs, x->steps.steps.v[i].name, 0, false);
+	if (n > 1)
+		note_line(to,
+		        "note: no steps are marked, so each run of a program is a step: %zu runs "
+		        "of "
+		        "%u programs; jax.profiler.StepTraceAnnotation marks steps\n",
+		        x->steps.steps.n, n);
+}
+
 /* Adds notes about data that the trace lacks. */
 static void add_notes(struct lowering *x)
 {
@@ -394,6 +414,7 @@ static void add_notes(struct lowering *x)
 		        "note: paths that would need too much memory are shortened: '" OPS_DEEPER
 		        "', which contains the times of all deeper levels\n");
 	to->about = NOTE_NUMBERS;
+	note_runs(x, to);
 	note_count(to, t->clamped,
 	        "note: the times of %llu {slice|slices} are impossible and were clamped\n",
 	        (unsigned long long)t->clamped);

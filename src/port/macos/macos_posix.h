@@ -17,9 +17,7 @@
 
 #define st_mtim st_mtimespec
 
-/* Moves memory to a place of another size; always copies. */
-#define MREMAP_MAYMOVE 1
-void *mremap(void *p, size_t had, size_t n, int flags);
+#include "port/mremap.h"
 #define MADV_HUGEPAGE 14 /* refused; large pages are only a request */
 
 typedef int cpu_set_t;

@@ -18,19 +18,6 @@ void *mmap(void *at, size_t n, int access, int flags, int fd, int64_t offset)
 	return p ? p : MAP_FAILED;
 }
 
-/* Moves always: pages cannot be moved without copying. */
-void *mremap(void *p, size_t had, size_t n, int flags)
-{
-	void *to = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	(void)flags;
-	if (to == MAP_FAILED)
-		return to;
-	memcpy(to, p, had < n ? had : n);
-	munmap(p, had);
-	return to;
-}
-
 int munmap(void *p, size_t n)
 {
 	(void)n;

@@ -178,18 +178,17 @@ void globfree(glob_t *g);
 
 /* ---- memory ---- */
 
-#define PROT_READ      1
-#define PROT_WRITE     2
-#define MAP_PRIVATE    2
-#define MAP_ANONYMOUS  0x20
-#define MAP_FAILED     ((void *)-1)
-#define MREMAP_MAYMOVE 1
-#define MADV_HUGEPAGE  14
+#define PROT_READ     1
+#define PROT_WRITE    2
+#define MAP_PRIVATE   2
+#define MAP_ANONYMOUS 0x20
+#define MAP_FAILED    ((void *)-1)
+#define MADV_HUGEPAGE 14
 /* Anonymous memory only. */
 void *mmap(void *at, size_t n, int access, int flags, int fd, int64_t offset);
-void *mremap(void *p, size_t had, size_t n, int flags);
 int munmap(void *p, size_t n);
 int madvise(void *p, size_t n, int what);
+#include "port/mremap.h"
 
 /* ---- waiting ---- */
 

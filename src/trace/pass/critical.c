@@ -20,10 +20,33 @@ const char *const critical_texts[CRITICAL_KINDS] = {
 
 /* ---- windows ---- */
 
+#define IDLER_SHARE 100 /* an idler has less than 1 / 100 of the work of another device */
+
+bool *critical_idlers(const struct trace *t, const struct trace_steps *steps, struct arena *a)
+{
+	int64_t *works = ARENA_ARRAY(a, t->devices.n, int64_t), most = 0;
+	bool *idlers = ARENA_ARRAY(a, t->devices.n, bool), any = false;
+
+	for (uint32_t i = 0; i < t->tracks.n && steps->by != STEPS_UNKNOWN; i++) {
+		struct slice_iter it = trace_slices(t, i);
+		if (!track_is_device(&t->tracks.v[i]))
+			continue;
+		int64_t *sum = &works[t->tracks.v[i].device];
+		for (struct slice s; slice_next(&it, &s);)
+			if (slice_is_work(t, &s))
+				*sum = num_add(*sum, s.length);
+		most = *sum > most ? *sum : most;
+	}
+	for (size_t i = 0; i < t->devices.n; i++)
+		any |= idlers[i] = works[i] > 0 && works[i] < most / IDLER_SHARE;
+	return any ? idlers : NULL;
+}
+
 uint32_t **critical_steps(const struct trace *t, const struct trace_links *links,
         const struct trace_steps *steps, struct arena *a)
 {
 	uint32_t **v = ARENA_ARRAY(a, t->tracks.n, uint32_t *);
+	const bool *idlers = critical_idlers(t, steps, a);
 
 	for (uint32_t i = 0; i < t->tracks.n; i++) {
 		const struct trace_track *k = &t->tracks.v[i];
@@ -33,7 +56,9 @@ uint32_t **critical_steps(const struct trace *t, const struct trace_links *links
 		v[i] = ARENA_ARRAY(a, k->n, uint32_t); /* the index of the only step is 0 */
 		for (struct slice s; steps->by != STEPS_UNKNOWN && slice_next(&it, &s);)
 			v[i][s.number - k->first] =
-			        trace_step_of(steps, &s, link_launch(links, &s));
+			        idlers && idlers[k->device]
+			                ? ID_NONE
+			                : trace_step_of(steps, &s, link_launch(links, &s));
 	}
 	return v;
 }
@@ -49,7 +74,7 @@ static void extend(struct step_ends *x, const struct slice *s)
 {
 	uint32_t step = x->of[s->track][s->number - x->t->tracks.v[s->track].first];
 
-	if (slice_end(s) > x->ends[step])
+	if (step != ID_NONE && slice_end(s) > x->ends[step])
 		x->ends[step] = slice_end(s);
 }
 
@@ -106,8 +131,8 @@ static void find_span(const struct trace *t, const struct trace_links *links,
 	*w = (struct critical_window){ .step = ID_NONE, .from = INT64_MAX, .to = INT64_MIN };
 	for (uint32_t i = 0; i < t->tracks.n; i++) {
 		const struct trace_track *k = &t->tracks.v[i];
-		if (!k->n || k->derived || k->kind == TRACK_COUNTER ||
-		        (any && !counts[i] && !track_is_device(k)))
+		if (!k->n || (track_is_device(k) ? k->derived
+		                                 : !track_is_thread(k) || (any && !counts[i])))
 			continue;
 		w->from = k->start < w->from ? k->start : w->from;
 		w->to = k->end > w->to ? k->end : w->to;
@@ -155,7 +180,7 @@ struct critical_window *critical_windows(const struct trace *t, const struct tra
 			device ? ends[i] : s->end, ID_NONE };
 		if (device && i && ends[i - 1] != INT64_MIN)
 			start_after(&v[i], ends, order, *n);
-		if (v[i].to <= v[i].from)
+		if (v[i].to <= v[i].from || (t->source == TRACE_ONNXRUNTIME && v[i].to < s->end))
 			v[i] = (struct critical_window){ (uint32_t)i, false, true, s->start, s->end,
 				ID_NONE };
 	}

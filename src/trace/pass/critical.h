@@ -8,7 +8,8 @@
  * to the end of the last device work of its own, because a mark on the host ends before the work
  * that is still queued. The step before is the one whose work ends last before that of the step
  * ends: the work of steps need not end in the order of their marks. Without device work it is the
- * mark.
+ * mark. The window of a run of ONNX Runtime ends with its mark, because the run returns after its
+ * last op. Devices with negligible work do not determine where steps end.
  */
 #ifndef TFPROF_TRACE_PASS_CRITICAL_H
 #define TFPROF_TRACE_PASS_CRITICAL_H
@@ -52,8 +53,12 @@ struct critical {
 	VEC(struct critical_segment) segments;
 };
 
+/* Returns the devices, indexed by device, with less than 1% of the work of the device that works
+ * most; in a. NULL: there are none. */
+bool *critical_idlers(const struct trace *t, const struct trace_steps *steps, struct arena *a);
+
 /* Returns the step of each slice of a device, indexed by track and by the slice's number on the
- * track; in a. */
+ * track; in a. ID_NONE: the work of a device of critical_idlers. */
 uint32_t **critical_steps(const struct trace *t, const struct trace_links *links,
         const struct trace_steps *steps, struct arena *a);
 

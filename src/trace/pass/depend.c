@@ -16,7 +16,7 @@ static void add_tracks(struct depend_making *m, bool host)
 		*made = (struct depend_track){
 			.first = (uint32_t)d->nodes.n, .process = k->process, .host = host
 		};
-		if (k->derived || k->kind == TRACK_COUNTER)
+		if (host ? !track_is_thread(k) : k->derived)
 			continue;
 		if (host)
 			depend_add_thread(m, i);

@@ -43,7 +43,7 @@ enum depend_class {
 	DEPEND_PLAIN,
 	DEPEND_BLOCKS, /* a call that returns after device work: synchronisation or release */
 	DEPEND_ALL,    /* a call that returns after all work of the device */
-	DEPEND_COPIES, /* a call that may block until its own copy has ended */
+	DEPEND_COPIES, /* a call that may block until its own copy, or its own node, has ended */
 	DEPEND_FULL,   /* a part of a launch: the queue of the device was full */
 	DEPEND_WAITS,  /* named wait, poll, join or acquire */
 	DEPEND_LOADS   /* waits of the thread for the data loader */

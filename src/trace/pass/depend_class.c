@@ -60,6 +60,8 @@ static enum depend_class class_of(const struct trace *t, const struct trace_even
 		return DEPEND_LOADS;
 	if (e->category == CATEGORY_OVERHEAD && str_contains(name, S("Command Buffer Full")))
 		return DEPEND_FULL;
+	if (e->category == CATEGORY_SYNC && t->source == TRACE_ONNXRUNTIME)
+		return DEPEND_COPIES; /* the thread waits for the node that it launched */
 	if (e->category == CATEGORY_CALL) {
 		enum depend_class class = class_of_call(name);
 		if (class != DEPEND_PLAIN)

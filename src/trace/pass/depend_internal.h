@@ -62,8 +62,11 @@ struct depend_making {
 	struct depend *d;
 	struct arena *a; /* arena for the result */
 	struct arena *own;
-	uint8_t *work_classes;           /* by event: 1 + enum usage_class; 0: not known yet */
-	VEC(struct depend_node) raw;     /* nodes of threads before they are cut */
+	uint8_t *work_classes;       /* by event: 1 + enum usage_class; 0: not known yet */
+	VEC(struct depend_node) raw; /* nodes of threads before they are cut */
+	void (*take)(void *user);    /* called when raw has many nodes; it may empty raw. NULL:
+	                                raw keeps all nodes */
+	void *user;
 	struct depend_track *raw_tracks; /* tracks whose nodes are in raw */
 	VEC(struct depend_burst) bursts;
 	struct depend_process *processes; /* indexed by process; the last element is for tracks
@@ -82,7 +85,8 @@ struct depend_making {
 };
 
 uint8_t *depend_classes(const struct trace *t, struct arena *a);
-void depend_add_thread(struct depend_making *m, uint32_t track);
+/* Adds the nodes of a track to raw. Returns the end of the last node, ticks. */
+int64_t depend_add_thread(struct depend_making *m, uint32_t track);
 void depend_add_device(struct depend_making *m, uint32_t track);
 /* Returns the context of an event inside another context. parent: ID_NONE if the event is
  * outermost. */

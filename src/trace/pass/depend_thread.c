@@ -9,6 +9,8 @@
 
 /* ---- nested slices ---- */
 
+#define RAW_NODES 4096 /* number of nodes in raw that are passed on together */
+
 /* An open slice of a thread. */
 struct open_level {
 	int64_t end;
@@ -41,6 +43,8 @@ static void add_node(struct thread_walk *w, const struct open_level *s, int64_t 
 	                .context = s ? s->context : ID_NONE,
 	                .track = w->track,
 	                .host = true }));
+	if (w->m->take && w->m->raw.n >= RAW_NODES)
+		w->m->take(w->m->user);
 }
 
 static void close_until(struct thread_walk *w, int64_t at)
@@ -128,8 +132,7 @@ static bool is_idle_thread(struct thread_walk *w, const struct slice *s)
 	return is_waiting(w->m->d, w->open.n ? &w->open.v[w->open.n - 1] : NULL);
 }
 
-/* Adds the nodes of a track to raw. */
-void depend_add_thread(struct depend_making *m, uint32_t track)
+int64_t depend_add_thread(struct depend_making *m, uint32_t track)
 {
 	struct slice_iter it = trace_slices(m->d->t, track);
 	struct depend_track *k = &m->raw_tracks[track];
@@ -143,7 +146,9 @@ void depend_add_thread(struct depend_making *m, uint32_t track)
 			open_level(&w, &s, m->d->tracks[track].host);
 	close_until(&w, INT64_MAX);
 	k->n = (uint32_t)m->raw.n - k->first;
+	int64_t end = w.at < m->d->to ? w.at : m->d->to;
 	scratch_close(&own);
+	return end;
 }
 
 /* ---- waits taken out ---- */
@@ -206,7 +211,9 @@ static void cut_node(struct thread_cut *c, const struct depend_node *n)
 {
 	int64_t at = n->start;
 	const struct depend_waits *waits = c->waits;
-	bool call = n->event != ID_NONE && c->m->d->t->events.v[n->event].category == CATEGORY_CALL;
+	const struct depend *d = c->m->d;
+	bool call = n->event != ID_NONE && (d->t->events.v[n->event].category == CATEGORY_CALL ||
+	                                           d->classes[n->event] == DEPEND_COPIES);
 
 	for (; c->next < waits->v.n && waits->v.v[c->next].from < n->end; c->next++) {
 		const struct depend_wait *w = &waits->v.v[c->next];

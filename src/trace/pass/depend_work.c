@@ -41,6 +41,19 @@ static void add_work(struct depend_making *m, const struct slice *s)
 	VEC_PUSH(m->a, &d->nodes, made);
 }
 
+/* Returns 1 + the index of the launch of a node on a line; 0: unknown. Only nodes of ONNX Runtime
+ * have one. */
+static uint32_t line_launch(const struct depend *d, const struct depend_node *n)
+{
+	struct slice s;
+
+	if (d->t->source != TRACE_ONNXRUNTIME)
+		return 0;
+	trace_slice(d->t, n->slice, &s);
+	const struct launch *launch = link_launch(d->links, &s);
+	return launch ? 1 + (uint32_t)(launch - d->links->launches.v) : 0;
+}
+
 /* Adds the self times of the ops of a line. These ops nest; other lines repeat their time. */
 static void add_line(struct depend_making *m, uint32_t track)
 {
@@ -55,6 +68,7 @@ static void add_line(struct depend_making *m, uint32_t track)
 			continue;
 		n.host = false;
 		n.class = class_of(m, n.event, NULL);
+		n.launch = line_launch(d, &n);
 		VEC_PUSH(m->a, &d->nodes, n);
 	}
 	m->raw.n = raw->first;

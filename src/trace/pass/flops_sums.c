@@ -7,9 +7,14 @@
 
 #include "base/sort.h"
 
+static enum flops_family family_of(enum flops_formula formula)
+{
+	return formula == FORMULAS ? FAMILY_NONE : flops_family_of(formula);
+}
+
 enum flops_family flops_row_family(const struct flops_row *r)
 {
-	return r->formula == FORMULAS ? FAMILY_NONE : flops_family_of(r->formula);
+	return family_of(r->formula);
 }
 
 static struct flops_row *row_for(
@@ -28,8 +33,15 @@ static struct flops_row *row_for(
 	return &x->rows[id];
 }
 
+/* Adds calls to the row of their op, or of their family. An op whose calls have several formulas,
+ * such as a product that the compiler divides into a product and a reduction over devices, has the
+ * formula with the most float operations. */
 static void add_to(struct flops_row *r, const struct op_calls *c)
 {
+	if (c->flops > r->most) {
+		r->most = c->flops;
+		r->formula = c->formula;
+	}
 	r->calls = num_add_u64(r->calls, c->lack ? c->unknown : c->calls);
 	r->flops = num_add(r->flops, c->flops);
 	r->recomputed = num_add(r->recomputed, c->recomputed);
@@ -79,7 +91,7 @@ void flops_sums_find(struct flops_sums *x, const struct trace_ops *ops, struct a
 		x->all = num_add(x->all, c->device);
 		if (c->lack)
 			continue;
-		add_to(&x->families[flops_row_family(r)], c);
+		add_to(&x->families[family_of(c->formula)], c);
 		x->known = num_add(x->known, c->device);
 		x->flops = num_add(x->flops, c->flops);
 		if (c->formula == FORMULA_PAGED)

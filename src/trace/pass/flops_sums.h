@@ -10,8 +10,9 @@
 
 /* The calls of one op that are counted, or that lack the same data. */
 struct flops_row {
-	struct str name; /* name of the op; p is NULL for work that no op launched */
-	enum flops_formula formula;
+	struct str name;            /* name of the op; p is NULL for work that no op launched */
+	enum flops_formula formula; /* that of the calls with the most float operations */
+	int64_t most;               /* float operations of these calls */
 	enum flops_lack lack;
 	unsigned input;
 	bool windowed; /* same meaning as in struct op_calls */

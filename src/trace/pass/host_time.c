@@ -13,37 +13,47 @@
 struct host_burst {
 	int64_t start, end;
 	uint32_t track;
+	uint32_t process; /* the number of processes for tracks without a process */
 };
 
 struct host_making {
 	struct host_time *out;
 	struct depend depend; /* contains only the data that nodes of threads need */
 	struct depend_making making;
-	VEC(struct host_tile) contexts; /* the tile of each context */
+	VEC(uint32_t) contexts; /* index of the activity of each context */
+	VEC(uint32_t)
+	plain; /* the same if the innermost call of the context does not wait; 0: not known yet */
+	struct host_thread *thread; /* the thread that receives tiles */
 	struct arena *a, *own;
-	uint64_t *launches;            /* number of launches of each track */
 	VEC(struct host_burst) bursts; /* sorted by process, then start, then track */
 	size_t *first_burst;           /* indexed by process; the last one is for tracks without a
 	                                  process */
 };
 
-static const struct host_tile no_tile = { .op = ID_NONE,
+static const struct host_tile no_tile = { .activity = HOST_GAP, .other = ID_NONE };
+
+static const struct host_activity no_activity = { .op = ID_NONE,
 	.frame = ID_NONE,
 	.line = ID_NONE,
 	.call = ID_NONE,
 	.step = ID_NONE,
-	.loader = ID_NONE,
-	.other = ID_NONE,
-	.gap = true };
+	.loader = ID_NONE };
 
 /* ---- tiles ---- */
 
-/* Returns the tile of the slices of a context. Its class is the class of the innermost event. */
-static struct host_tile inside(struct host_making *m, const struct depend_context *c)
+static uint32_t add_activity(struct host_making *m, struct host_activity x)
 {
-	struct host_tile x = c->parent == ID_NONE ? no_tile : m->contexts.v[c->parent];
+	VEC_PUSH(m->a, &m->out->activities, x);
+	return (uint32_t)m->out->activities.n - 1;
+}
 
-	x.gap = false;
+/* Returns the activity of the slices of a context. Its class is the class of the innermost
+ * event. */
+static struct host_activity inside(struct host_making *m, const struct depend_context *c)
+{
+	uint32_t around = c->parent == ID_NONE ? HOST_GAP : m->contexts.v[c->parent];
+	struct host_activity x = m->out->activities.v[around];
+
 	x.class = m->depend.classes[c->event];
 	if (x.class == DEPEND_LOADS && x.loader == ID_NONE)
 		x.loader = c->event;
@@ -67,37 +77,58 @@ static struct host_tile inside(struct host_making *m, const struct depend_contex
 	return x;
 }
 
-static void add_node(struct host_making *m, struct host_thread *h, const struct depend_node *n)
+/* Returns the activity of a context whose innermost call, a copy, does not wait. */
+static uint32_t without_wait(struct host_making *m, uint32_t context)
 {
-	struct host_tile x = n->context == ID_NONE ? no_tile : m->contexts.v[n->context];
+	struct host_activity x = m->out->activities.v[m->contexts.v[context]];
+
+	x.class = DEPEND_PLAIN;
+	if (!m->plain.v[context])
+		m->plain.v[context] = add_activity(m, x);
+	return m->plain.v[context];
+}
+
+static void add_node(struct host_making *m, const struct depend_node *n)
+{
+	struct host_tile x = no_tile;
 
 	x.start = n->start;
-	if (x.class == DEPEND_COPIES &&
+	if (n->context != ID_NONE)
+		x.activity = m->contexts.v[n->context];
+	if (m->out->activities.v[x.activity].class == DEPEND_COPIES &&
 	        !depend_copy_waits(m->depend.t, n->event, n->slice, &m->making.copies))
-		x.class = DEPEND_PLAIN;
-	VEC_PUSH(m->a, &h->tiles, x);
+		x.activity = without_wait(m, n->context);
+	VEC_PUSH(m->own, &m->thread->tiles, x);
+}
+
+/* Makes tiles of the nodes that wait in raw, and removes these. */
+static void take_nodes(void *user)
+{
+	struct host_making *m = user;
+
+	for (size_t i = m->contexts.n; i < m->depend.contexts.n; i++) {
+		uint32_t made = add_activity(m, inside(m, &m->depend.contexts.v[i]));
+		VEC_PUSH(m->own, &m->contexts, made);
+		VEC_PUSH(m->own, &m->plain, 0);
+	}
+	for (size_t i = 0; i < m->making.raw.n; i++)
+		add_node(m, &m->making.raw.v[i]);
+	m->making.raw.n = 0;
 }
 
 static void make_tiles(struct host_making *m, uint32_t track)
 {
-	struct host_thread *h = &m->out->threads[track];
 	struct host_tile end = no_tile;
 
 	if (!m->depend.t->tracks.v[track].n)
 		return;
+	m->thread = &m->out->threads[track];
 	end.start = INT64_MIN;
-	m->making.raw.n = 0;
-	depend_add_thread(&m->making, track);
-	VEC_ROOM(m->a, &h->tiles, m->making.raw.n + 2);
-	VEC_PUSH(m->a, &h->tiles, end);
-	for (size_t i = m->contexts.n; i < m->depend.contexts.n; i++)
-		VEC_PUSH(m->own, &m->contexts, inside(m, &m->depend.contexts.v[i]));
-	for (size_t i = 0; i < m->making.raw.n; i++)
-		add_node(m, h, &m->making.raw.v[i]);
-	if (!m->making.raw.n)
-		return;
-	end.start = m->making.raw.v[m->making.raw.n - 1].end;
-	VEC_PUSH(m->a, &h->tiles, end);
+	VEC_PUSH(m->own, &m->thread->tiles, end);
+	end.start = depend_add_thread(&m->making, track);
+	take_nodes(m);
+	if (m->thread->tiles.n > 1)
+		VEC_PUSH(m->own, &m->thread->tiles, end);
 }
 
 /* Makes the tiles of all threads from the thread nodes of the dependency graph. */
@@ -105,7 +136,10 @@ static void add_threads(struct host_making *m, const struct trace_links *links)
 {
 	const struct trace *t = m->depend.t;
 
-	m->making = (struct depend_making){ .d = &m->depend, .a = m->own, .own = m->own };
+	add_activity(m, no_activity);
+	m->making = (struct depend_making){
+		.d = &m->depend, .a = m->own, .own = m->own, .take = take_nodes, .user = m
+	};
 	m->making.raw_tracks = ARENA_ARRAY(m->own, t->tracks.n, struct depend_track);
 	m->depend.classes = depend_classes(t, m->own);
 	m->depend.tracks = ARENA_ARRAY(m->own, t->tracks.n, struct depend_track);
@@ -114,62 +148,49 @@ static void add_threads(struct host_making *m, const struct trace_links *links)
 	for (uint32_t i = 0; i < t->tracks.n; i++) {
 		const struct trace_track *k = &t->tracks.v[i];
 		m->depend.tracks[i].host = !track_is_device(k);
-		if (!track_is_device(k) && !k->derived && k->kind != TRACK_COUNTER)
+		if (track_is_thread(k))
 			make_tiles(m, i);
 	}
 }
 
 /* ---- bursts ---- */
 
-static size_t process_of(const struct trace *t, uint32_t track)
+static uint32_t process_of(const struct trace *t, uint32_t track)
 {
 	uint32_t process = t->tracks.v[track].process;
 
-	return process == ID_NONE ? t->processes.n : process;
+	return process == ID_NONE ? (uint32_t)t->processes.n : process;
 }
 
-static void find_bursts_of(struct host_making *m, uint32_t track, const int64_t *launched, size_t n)
+/* launched: the launches of the track, by start. */
+static void find_bursts_of(
+        struct host_making *m, uint32_t track, const struct launch *launched, size_t n)
 {
 	const struct host_thread *h = &m->out->threads[track];
 	size_t at = 0;
 
 	for (size_t i = 0; i < h->tiles.n; i++) {
-		if (h->tiles.v[i].gap)
+		if (host_tile_is_gap(&h->tiles.v[i]))
 			continue;
-		struct host_burst b = { h->tiles.v[i].start, 0, track };
-		while (i + 1 < h->tiles.n && !h->tiles.v[i].gap)
+		struct host_burst b = { h->tiles.v[i].start, 0, track,
+			process_of(m->out->t, track) };
+		while (i + 1 < h->tiles.n && !host_tile_is_gap(&h->tiles.v[i]))
 			i++;
 		b.end = h->tiles.v[i].start;
-		while (at < n && launched[at] < b.start)
+		while (at < n && launched[at].start < b.start)
 			at++;
-		if (at < n && launched[at] < b.end)
+		if (at < n && launched[at].start < b.end)
 			VEC_PUSH(m->own, &m->bursts, b);
 	}
 }
 
-struct host_launch {
-	int64_t start;
-	uint32_t track;
-};
-
-static int by_track_and_start(const void *v, uint32_t a, uint32_t b)
+static int by_process_and_start(const void *v, uint32_t a, uint32_t b)
 {
-	const struct host_launch *x = (const struct host_launch *)v + a,
-	                         *y = (const struct host_launch *)v + b;
+	const struct host_burst *x = (const struct host_burst *)v + a,
+	                        *y = (const struct host_burst *)v + b;
 
-	if (x->track != y->track)
-		return x->track < y->track ? -1 : 1;
-	return (x->start > y->start) - (x->start < y->start);
-}
-
-static int by_process_and_start(const void *making, uint32_t a, uint32_t b)
-{
-	const struct host_making *m = making;
-	const struct host_burst *x = &m->bursts.v[a], *y = &m->bursts.v[b];
-	size_t p = process_of(m->out->t, x->track), q = process_of(m->out->t, y->track);
-
-	if (p != q)
-		return p < q ? -1 : 1;
+	if (x->process != y->process)
+		return x->process < y->process ? -1 : 1;
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
 	return (x->end < y->end) - (x->end > y->end);
@@ -177,17 +198,13 @@ static int by_process_and_start(const void *making, uint32_t a, uint32_t b)
 
 static void order_bursts(struct host_making *m)
 {
-	const uint32_t *order = sort_order(m->own, m->bursts.n, by_process_and_start, m);
-	struct host_burst *v = ARENA_ARRAY(m->own, m->bursts.n, struct host_burst);
-	const struct trace *t = m->out->t;
+	const size_t processes = m->out->t->processes.n;
 	size_t at = 0;
 
-	for (size_t i = 0; i < m->bursts.n; i++)
-		v[i] = m->bursts.v[order[i]];
-	m->bursts.v = v;
-	m->first_burst = ARENA_ARRAY(m->own, t->processes.n + 2, size_t);
-	for (size_t p = 0; p < t->processes.n + 2; p++) {
-		while (at < m->bursts.n && process_of(t, v[at].track) < p)
+	sort_array(m->own, m->bursts.v, m->bursts.n, sizeof *m->bursts.v, by_process_and_start);
+	m->first_burst = ARENA_ARRAY(m->own, processes + 2, size_t);
+	for (size_t p = 0; p < processes + 2; p++) {
+		while (at < m->bursts.n && m->bursts.v[at].process < p)
 			at++;
 		m->first_burst[p] = at;
 	}
@@ -195,26 +212,24 @@ static void order_bursts(struct host_making *m)
 
 static void find_bursts(struct host_making *m, const struct trace_links *links)
 {
-	size_t all = links->launches.n;
-	struct host_launch *v = ARENA_ARRAY(m->own, all, struct host_launch);
-	int64_t *starts = ARENA_ARRAY(m->own, all, int64_t);
+	const struct launch *v = links->launches.v;
 
-	for (size_t i = 0; i < all; i++) {
-		const struct launch *x = &links->launches.v[i];
-		v[i] = (struct host_launch){ x->start, trace_track_of(links->t, x->slice) };
-	}
-	sort_array(m->own, v, all, sizeof *v, by_track_and_start);
-	for (size_t i = 0; i < all; i++)
-		starts[i] = v[i].start;
-	for (size_t i = 0, n; i < all; i = n) {
-		for (n = i + 1; n < all && v[n].track == v[i].track; n++)
+	for (size_t i = 0, n; i < links->launches.n; i = n) {
+		uint32_t track = trace_track_of(links->t, v[i].slice);
+		for (n = i + 1;
+		        n < links->launches.n && trace_track_of(links->t, v[n].slice) == track; n++)
 			;
-		find_bursts_of(m, v[i].track, starts + i, n - i);
+		find_bursts_of(m, track, v + i, n - i);
 	}
 	order_bursts(m);
 }
 
 /* ---- waits for other threads ---- */
+
+const struct host_activity *host_time_activity(const struct host_time *h, const struct host_tile *x)
+{
+	return &h->activities.v[x->activity];
+}
 
 const struct host_tile *host_time_at(const struct host_thread *h, int64_t at)
 {
@@ -243,7 +258,8 @@ static uint32_t enclosing(const struct host_making *m, const struct host_burst *
 		        i == b->track || process_of(t, i) != process_of(t, b->track)
 		                ? NULL
 		                : host_time_at(h, b->start);
-		if (x && !x->gap && host_time_end(h, x) >= b->end && x->start > start) {
+		if (x && !host_tile_is_gap(x) && host_time_end(h, x) >= b->end &&
+		        x->start > start) {
 			start = x->start;
 			found = i;
 		}
@@ -264,6 +280,15 @@ struct host_waiting {
 	const uint32_t *by_end;
 };
 
+/* Copies the first tiles, which stay as they are. */
+static void start_tiles(struct host_waiting *w)
+{
+	VEC_ROOM(w->m->a, &w->made, w->h->tiles.n);
+	if (w->same)
+		memcpy(w->made.v, w->h->tiles.v, w->same * sizeof *w->made.v);
+	w->made.n = w->same;
+}
+
 static void add_tile(
         struct host_waiting *w, struct host_tile x, uint32_t other, int64_t from, int64_t to)
 {
@@ -273,11 +298,8 @@ static void add_tile(
 		w->same++;
 		return;
 	}
-	if (!w->made.n) {
-		VEC_ROOM(w->m->a, &w->made, w->h->tiles.n + 2);
-		memcpy(w->made.v, w->h->tiles.v, w->same * sizeof *w->made.v);
-		w->made.n = w->same;
-	}
+	if (!w->made.n)
+		start_tiles(w);
 	x.other = other;
 	x.start = from;
 	VEC_PUSH(w->m->a, &w->made, x);
@@ -334,7 +356,7 @@ static int by_end(const void *v, uint32_t a, uint32_t b)
 	return (x->end > y->end) - (x->end < y->end);
 }
 
-/* Finds the tiles of a thread divided by its waits. A thread without waits keeps its tiles. */
+/* Finds the tiles of a thread divided by its waits. */
 static void find_waits(
         struct host_making *m, uint32_t track, const uint32_t *ends, struct host_thread *made)
 {
@@ -351,7 +373,7 @@ static void find_waits(
 	for (size_t i = 0; i < h->tiles.n; i++) {
 		const struct host_tile *x = &h->tiles.v[i];
 		int64_t end = host_time_end(h, x);
-		bool gap = x->gap;
+		bool gap = host_tile_is_gap(x);
 		w.next = next[gap];
 		w.at = i;
 		if (gap)
@@ -362,8 +384,10 @@ static void find_waits(
 		if (i % 4096 == 4095)
 			work_poll(m->a->work);
 	}
-	made->tiles.v = w.made.n ? w.made.v : h->tiles.v;
-	made->tiles.n = w.made.n ? w.made.n : w.same;
+	if (!w.made.n)
+		start_tiles(&w);
+	made->tiles.v = w.made.v;
+	made->tiles.n = w.made.n;
 }
 
 /* Returns the bursts of each process in the order of their ends. */
@@ -393,7 +417,7 @@ void host_time_find(const struct trace *t, const struct trace_links *links, stru
 		.own = &own.a,
 	};
 	*out = (struct host_time){ .t = t };
-	out->threads = ARENA_ARRAY(a, t->tracks.n, struct host_thread);
+	out->threads = ARENA_ARRAY(m.own, t->tracks.n, struct host_thread);
 	add_threads(&m, links);
 	find_bursts(&m, links);
 	const uint32_t *ends = order_by_end(&m);

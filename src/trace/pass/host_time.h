@@ -19,16 +19,22 @@
 
 #include "trace/pass/depend.h"
 
-struct host_tile {
-	int64_t start;
+/* The open slices of a tile. Tiles with the same open slices share it. */
+struct host_activity {
 	/* The innermost event of each kind, or ID_NONE. step: the mark of a step. loader: the
 	 * outermost event of a wait for the data loader. line: the innermost frame with a source
 	 * line. */
 	uint32_t op, frame, line, call, step, loader;
-	uint32_t other; /* track of the thread that this thread waits for, or ID_NONE */
-	uint8_t class;  /* enum depend_class of the innermost slice */
-	bool gap;
+	uint8_t class; /* enum depend_class of the innermost slice */
 };
+
+/* A long trace has a tile or two for each slice of a thread, so a tile is small. */
+struct host_tile {
+	int64_t start;
+	uint32_t activity; /* index of its activity; HOST_GAP in a gap */
+	uint32_t other;    /* track of the thread that this thread waits for, or ID_NONE */
+};
+#define HOST_GAP 0
 
 struct host_thread {
 	VEC(struct host_tile)
@@ -38,13 +44,20 @@ struct host_thread {
 struct host_time {
 	const struct trace *t;
 	struct host_thread *threads; /* indexed by track; empty for tracks that are not threads */
-	bool frames;                 /* true: at least one thread has Python frames */
+	VEC(struct host_activity) activities; /* the first one, of gaps, has no events */
+	bool frames;                          /* true: at least one thread has Python frames */
 };
 
 /* Finds the tiles of all threads. The result lives in a. */
 void host_time_find(const struct trace *t, const struct trace_links *links, struct host_time *out,
         struct arena *a);
 
+static inline bool host_tile_is_gap(const struct host_tile *x)
+{
+	return x->activity == HOST_GAP;
+}
+const struct host_activity *host_time_activity(
+        const struct host_time *h, const struct host_tile *x);
 /* Returns the last tile of a thread that starts at or before a time, or NULL. */
 const struct host_tile *host_time_at(const struct host_thread *h, int64_t at);
 /* Returns the end of a tile, ticks; INT64_MAX for the last tile. */

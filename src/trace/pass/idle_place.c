@@ -213,24 +213,25 @@ static uint32_t last_work(struct idle_places *f, uint32_t track, int64_t from, i
 	return i && p->v.v[i - 1].end >= from ? p->v.v[i - 1].name : ID_NONE;
 }
 
-static bool is_collective(const struct idle_places *f, const struct host_tile *x)
+static bool is_collective(const struct idle_places *f, const struct host_activity *x)
 {
 	return x->op != ID_NONE && communication_is_op(trace_str(f->t, f->t->events.v[x->op].name));
 }
 
-static bool blocks(const struct host_tile *x)
+static bool blocks(const struct host_activity *x)
 {
 	return x->class != DEPEND_PLAIN && x->class != DEPEND_LOADS;
 }
 
 /* True if the thread waited for a CPU, not for work. */
-static bool is_preempted(const struct idle_places *f, const struct host_tile *x)
+static bool is_preempted(const struct idle_places *f, const struct host_activity *x)
 {
 	return x->call != ID_NONE && f->t->events.v[x->call].category == CATEGORY_PREEMPTED;
 }
 
 /* Chooses the name of a place on a thread. */
-static void name_tile(const struct idle_places *f, const struct host_tile *x, struct place_key *k)
+static void name_tile(
+        const struct idle_places *f, const struct host_activity *x, struct place_key *k)
 {
 	uint32_t op = x->loader != ID_NONE ? x->loader : x->op;
 	bool found = false;
@@ -258,9 +259,10 @@ static enum idle_reason busy_reason(const struct idle_places *f)
 }
 
 static void take_tile(
-        void *user, uint32_t track, const struct host_tile *x, int64_t from, int64_t to)
+        void *user, uint32_t track, const struct host_tile *tile, int64_t from, int64_t to)
 {
 	struct idle_places *f = user;
+	const struct host_activity *x = host_time_activity(&f->host, tile);
 	struct place_key k = { busy_reason(f), .name = ID_NONE, .waits_for = ID_NONE };
 
 	name_tile(f, x, &k);
@@ -268,9 +270,9 @@ static void take_tile(
 	if (blocks(x) && k.reason == REASON_HOST_BUSY)
 		k.reason = is_collective(f, x) && !preempted ? REASON_COLLECTIVE_WAIT
 		                                             : REASON_HOST_BLOCKED;
-	if (blocks(x) && !x->gap && !preempted)
-		k.waits_for = last_work(f, track, x->start, to);
-	if (x->gap)
+	if (blocks(x) && !preempted)
+		k.waits_for = last_work(f, track, tile->start, to);
+	if (host_tile_is_gap(tile))
 		f->outside = num_add(f->outside, num_sub(to, from));
 	put(f, k, from, to);
 }
@@ -296,14 +298,15 @@ static void find_run(
 {
 	out->known = true;
 	for (size_t i = first; i < first + RUN_TILES && !out->mixed; i++)
-		out->mixed = blocks(&h->tiles.v[i]) || h->tiles.v[i].other != ID_NONE;
+		out->mixed = blocks(host_time_activity(&f->host, &h->tiles.v[i])) ||
+		             h->tiles.v[i].other != ID_NONE;
 	for (size_t i = first; i < first + RUN_TILES && !out->mixed; i++) {
 		const struct host_tile *x = &h->tiles.v[i];
 		struct place_key k = { .name = ID_NONE, .waits_for = ID_NONE };
 		int64_t ticks = num_sub(host_time_end(h, x), x->start);
-		name_tile(f, x, &k);
+		name_tile(f, host_time_activity(&f->host, x), &k);
 		add_to_run(f, out, k, ticks);
-		out->outside = num_add(out->outside, x->gap ? ticks : 0);
+		out->outside = num_add(out->outside, host_tile_is_gap(x) ? ticks : 0);
 	}
 }
 

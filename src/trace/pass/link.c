@@ -67,21 +67,30 @@ static uint32_t scopes_of(
 	return name_is(x, &call->s, NAME_GRAPH) && nest_around(n, call, without) ? without : others;
 }
 
+/* Returns the CATEGORY_BITs of slices that launch work. Threads of ONNX Runtime wait for the nodes
+ * that they launch. */
+static uint32_t launching(const struct trace *t)
+{
+	return nest_bits(CATEGORY_LAUNCH) |
+	       (t->source == TRACE_ONNXRUNTIME ? CATEGORY_BIT(CATEGORY_SYNC) : 0);
+}
+
 static void link_track(struct linking *x, uint32_t track)
 {
+	const uint32_t calls = launching(x->l->t);
 	const uint32_t others = nest_bits(CATEGORY_HOST_NEST) & ~CATEGORY_BIT(CATEGORY_OP);
 	struct nest_level *level;
 	struct scratch own;
 	struct nest n;
 	enum nest_what what;
 
-	if (!(x->l->t->tracks.v[track].categories & nest_bits(CATEGORY_LAUNCH)))
+	if (!(x->l->t->tracks.v[track].categories & calls))
 		return;
 	scratch_open(&own, x->a->work);
-	nest_init(&n, x->l->t, track, nest_bits(CATEGORY_HOST_NEST | CATEGORY_LAUNCH), &own.a);
+	nest_init(&n, x->l->t, track, nest_bits(CATEGORY_HOST_NEST) | calls, &own.a);
 	while ((what = nest_next(&n, &level)))
 		if (what == NEST_OPEN && level->s.correlation &&
-		        trace_category_flags[level->s.category] & CATEGORY_LAUNCH)
+		        CATEGORY_BIT(level->s.category) & calls)
 			add_launch(x, &n, level, scopes_of(x, &n, level, others));
 	scratch_close(&own);
 }

@@ -24,7 +24,7 @@ struct launch {
 
 struct trace_links {
 	const struct trace *t;
-	VEC(struct launch) launches;
+	VEC(struct launch) launches;  /* by track, then by start */
 	struct idmap *by_correlation; /* indexed by process; the last element is for tracks without
 	                                 a process */
 	struct idmap *by_external;    /* built only if a launch is outside of all ops */

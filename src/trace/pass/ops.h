@@ -36,6 +36,7 @@ enum trace_by {
 	TRACE_BY_FUNCTION,     /* functions of device work without namespaces and templates */
 	TRACE_BY_PHASE,        /* like TRACE_BY_PATH, below the phase of the server's step */
 	TRACE_BY_MODULE_CLASS, /* modules by their classes: Linear for Linear_0 and Linear_1 */
+	TRACE_BY_PROVIDER,     /* ops below the execution provider that ran them */
 	TRACE_BY_STACK,        /* like TRACE_BY_PATH, but one op per call stack: "aten::mm#12" */
 	TRACE_BY_CALLS,        /* like TRACE_BY_STACK, with the name of the kernel or driver call
 	                          as the last level */

@@ -28,9 +28,7 @@ void ops_find_backward(struct finding *x)
 	x->backward = modules && (t->keys & keys) == keys && groups_by_module(x->by);
 }
 
-/* True for an op of a backward or forward pass; sets *number to its sequence number. */
-static bool has_number(
-        const struct trace *t, const struct slice *s, int64_t *number, bool *backward)
+bool ops_has_number(const struct trace *t, const struct slice *s, int64_t *number, bool *backward)
 {
 	int64_t thread;
 
@@ -48,7 +46,7 @@ bool ops_is_backward(const struct finding *x, uint32_t track)
 	bool backward;
 
 	for (struct slice s; slice_next(&it, &s);)
-		if (has_number(x->to->t, &s, &number, &backward) && backward)
+		if (ops_has_number(x->to->t, &s, &number, &backward) && backward)
 			return true;
 	return false;
 }
@@ -93,12 +91,17 @@ void ops_find_functions(struct finding *x)
 {
 	const struct trace *t = x->to->t;
 	bool *wanted = ARENA_ARRAY(x->a, t->strings.n, bool), any = false;
+	bool *gradients = ARENA_ARRAY(x->a, t->strings.n, bool);
 	int64_t number;
 	bool backward;
 
 	for (size_t i = 0; i < t->events.n; i++) {
 		struct str name = trace_str(t, t->events.v[i].name);
 		uint32_t function;
+		if (str_starts(name, S("autograd::engine::evaluate_function: "))) {
+			gradients[t->events.v[i].name] = true;
+			x->gradients = gradients;
+		}
 		if (!str_ends(name, S("Backward")) || !flops_reads_forward(name))
 			continue;
 		function = intern_find(&t->strings, function_of(name));
@@ -108,7 +111,8 @@ void ops_find_functions(struct finding *x)
 	for (uint32_t track = 0; any && track < t->tracks.n; track++) {
 		struct slice_iter it = trace_slices(t, track);
 		for (struct slice s; slice_next(&it, &s);)
-			if (wanted[s.name] && has_number(t, &s, &number, &backward) && !backward)
+			if (wanted[s.name] && ops_has_number(t, &s, &number, &backward) &&
+			        !backward)
 				imap_put(&x->forward_of,
 				        function_key(x, &s, trace_str(t, s.name), number), s.event,
 				        true);
@@ -133,7 +137,7 @@ uint32_t ops_around(struct finding *x, const struct nest *n, const struct nest_l
 	int64_t number;
 	bool backward;
 
-	if (!x->backward || !has_number(x->to->t, &level->s, &number, &backward))
+	if (!x->backward || !ops_has_number(x->to->t, &level->s, &number, &backward))
 		return around;
 	in = nest_around(n, level, CATEGORY_BIT(CATEGORY_MODULE));
 	if (!backward && in)
@@ -143,4 +147,37 @@ uint32_t ops_around(struct finding *x, const struct nest *n, const struct nest_l
 	        module == AMBIGUOUS)
 		return around;
 	return module;
+}
+
+/* ---- repeated forward passes ---- To save memory, a program may drop the results of a forward
+ * pass, and compute them again in the backward pass (torch.utils.checkpoint). */
+
+/* Ops inside the gradient of a function have no sequence number, unless the program computes
+ * gradients of gradients; ops of a repeated forward pass have one. Gradients of gradients call
+ * their ops directly, so an op counts as repeated only if it is inside another op, such as
+ * aten::linear, or inside the gradient of a checkpoint. */
+void ops_find_again(const struct finding *x, const struct slice *s,
+        const struct flops_level *around, struct flops_level *level)
+{
+	int64_t number;
+	bool backward = false;
+
+	if (!x->gradients || (!(around && around->gradient) && !x->gradients[s->name]))
+		return;
+	level->gradient = true;
+	if (x->gradients[s->name])
+		return;
+	level->checkpoint = around->checkpoint;
+	level->forward = around->forward;
+	level->again = around->forward;
+	if (!ops_has_number(x->to->t, s, &number, &backward))
+		return;
+	if (backward) {
+		level->checkpoint =
+		        str_starts(trace_str(x->to->t, s->name), S("CheckpointFunction"));
+		level->forward = level->again = false;
+		return;
+	}
+	level->again |= level->checkpoint;
+	level->forward = true;
 }

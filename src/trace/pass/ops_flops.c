@@ -75,6 +75,17 @@ static struct str listed_name(const struct finding *x, const struct slice *s)
 	return type.n ? type : category.n ? category : trace_str(t, s->name);
 }
 
+/* True for an instruction that computes a part of a forward pass again: JAX's checkpoint names the
+ * scope, XLA the instruction. */
+static bool is_rematerialised(const struct finding *x, const struct slice *s)
+{
+	const struct trace *t = x->to->t;
+
+	return str_contains(slice_text(t, s, ARG_SCOPE), S("rematted_computation")) ||
+	       str_contains(slice_text(t, s, ARG_OP), S(".remat")) ||
+	       str_contains(trace_str(t, s->name), S(".remat"));
+}
+
 /* Returns 1 + the index of the calls of a slice for which the file lists calls or states float
  * operations; 0 for other slices. */
 static uint32_t listed_calls(struct finding *x, const struct slice *s)
@@ -96,6 +107,8 @@ static uint32_t listed_calls(struct finding *x, const struct slice *s)
 		}
 		f.lack = LACK_SHAPE;
 	}
+	if (is_rematerialised(x, s))
+		f.recomputed = f.flops;
 	known = add_call(x, s, listed_name(x, s), formula, &f);
 	x->to->calls.v[known - 1].list = list;
 	return known;
@@ -247,6 +260,8 @@ void ops_open_flops(struct finding *x, const struct nest_level *level)
 		VEC_PUSH(x->a, &x->levels, ((struct flops_level){ .decides = 0 }));
 	x->levels.v[level->depth] =
 	        (struct flops_level){ .decides = decides(x, calls_of(x, &level->s), around) };
+	ops_find_again(x, &level->s, level->depth ? &x->levels.v[level->depth - 1] : NULL,
+	        &x->levels.v[level->depth]);
 	uint32_t found = x->levels.v[level->depth].decides;
 	x->decides[ops_host_index(x, level->s.track, level->s.number)] =
 	        found ? found : UNDECIDED | level->s.event;
@@ -294,7 +309,10 @@ static void close_call(
 		return;
 	*inside = class > *inside ? class : *inside;
 	if (to->one.lack == LACK_NOTHING) {
-		count_call(x, calls, cell, &to->one, level->s.length);
+		struct flops one = to->one;
+		if (x->levels.v[level->depth].again)
+			one.recomputed = one.flops;
+		count_call(x, calls, cell, &one, level->s.length);
 		return;
 	}
 	if (count_paged(x, calls, cell, &level->s))
@@ -414,10 +432,12 @@ int64_t ops_count_work(struct finding *x, const struct slice *s, struct op_cell 
 		cell->uncounted += !facts->states;
 		return stated;
 	}
-	if (to->formula == FORMULA_STATED)
+	if (to->formula == FORMULA_STATED) {
+		f.recomputed = f.recomputed ? facts->flops : 0;
 		f.flops = facts->flops;
-	else if (facts->states)
+	} else if (facts->states) {
 		to->stated = num_add(to->stated, stated);
+	}
 	add_counted(x, to, cell->step, &f, n);
 	return facts->states ? stated : num_mul(n, f.flops);
 }

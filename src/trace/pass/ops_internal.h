@@ -55,6 +55,10 @@ struct flops_level {
 	uint32_t decides; /* 1 + the calls whose formula counts work launched in it; 0: none
 	                   */
 	unsigned counted; /* enum flops_class: the heaviest class among the counted ops inside it */
+	bool gradient;    /* inside a step of a backward pass */
+	bool checkpoint;  /* inside the gradient of a checkpoint */
+	bool forward;     /* inside an op of a forward pass that a backward pass repeats */
+	bool again;       /* the backward pass computes the work of this level again */
 };
 
 /* A call whose float operations depend on the shape of its output, which the next op may show. */
@@ -155,6 +159,8 @@ struct finding {
 	                            none */
 	size_t n_events;         /* allocated elements of work */
 	size_t demangling;       /* remaining budget of demangling, bytes */
+	bool *gradients;         /* indexed by string: the name of a step of a backward pass; NULL:
+	                            there is none */
 	struct imap forward_of;  /* key: string id of an autograd function, process and sequence
 	                            number; value: its event; empty if the trace has no gradient of
 	                            a function */
@@ -254,6 +260,13 @@ bool ops_is_compiled(const struct finding *x, const struct slice *s);
 void ops_find_backward(struct finding *x);
 /* True if a track has ops of a backward pass. */
 bool ops_is_backward(const struct finding *x, uint32_t track);
+/* True for an op of a forward or backward pass. Sets *number to its sequence number, and *backward.
+ */
+bool ops_has_number(const struct trace *t, const struct slice *s, int64_t *number, bool *backward);
+/* Finds out whether a level is work that a backward pass computes again. around: NULL at depth 0.
+ */
+void ops_find_again(const struct finding *x, const struct slice *s,
+        const struct flops_level *around, struct flops_level *level);
 /* Returns 1 + the op that contains a slice when the slice is opened; 0: none. A backward op outside
  * of all modules is contained in the module of its forward op. */
 uint32_t ops_around(struct finding *x, const struct nest *n, const struct nest_level *level);

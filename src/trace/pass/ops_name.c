@@ -23,6 +23,8 @@ static const struct ops_rule source_rules[] = {
 };
 #undef SOURCE
 
+#define NO_PROVIDER "(no provider)"
+
 /* Indexed by grouping: the categories that are levels (0: the source defines them), and the op for
  * slices without a level. */
 static const struct by_rule {
@@ -39,6 +41,7 @@ static const struct by_rule {
 	[TRACE_BY_FUNCTION] = { 0, OPS_UNATTRIBUTED },
 	[TRACE_BY_PHASE] = { 0, OPS_UNATTRIBUTED },
 	[TRACE_BY_MODULE_CLASS] = { CATEGORY_BIT(CATEGORY_MODULE), "(no module)" },
+	[TRACE_BY_PROVIDER] = { 0, NO_PROVIDER },
 	[TRACE_BY_STACK] = { 0, OPS_UNATTRIBUTED },
 	[TRACE_BY_CALLS] = { 0, OPS_UNATTRIBUTED },
 };
@@ -297,6 +300,19 @@ static struct str compiled_path(struct finding *x, const struct slice *s, struct
 	return op.n ? join(&x->path, slice_text(t, s, ARG_MODULE_NAME), op) : S("");
 }
 
+/* Returns the op of a slice below its execution provider. */
+static uint32_t op_of_provider(struct finding *x, const struct slice *s)
+{
+	struct str provider = slice_text(x->to->t, s, ARG_PROVIDER), type;
+	struct str path = compiled_path(x, s, &type);
+
+	if (!provider.n)
+		provider = S(NO_PROVIDER);
+	if (!path.n)
+		path = trace_str(x->to->t, s->name);
+	return ops_named(x, join(&x->longer, provider, path), provider);
+}
+
 static uint32_t below_category(struct finding *x, const struct slice *s, struct str path)
 {
 	struct str category = slice_text(x->to->t, s, ARG_OP_CATEGORY);
@@ -330,6 +346,8 @@ uint32_t ops_of_slice(
 {
 	if (x->by == TRACE_BY_SOURCE)
 		return op_of_frame(x, ops_frame_of(x, frames, s));
+	if (x->by == TRACE_BY_PROVIDER && x->rule.levels & CATEGORY_BIT(s->category))
+		return op_of_provider(x, s);
 	if (x->by != TRACE_BY_ANNOTATION && ops_is_compiled(x, s))
 		return op_of_compiled(x, s);
 	if (!(x->rule.levels & CATEGORY_BIT(s->category)))
@@ -558,6 +576,10 @@ uint32_t ops_of_work(struct finding *x, const struct slice *s, const struct laun
 		module = slice_text(x->to->t, s, ARG_MODULE_NAME);
 		if (module.n)
 			return ops_named(x, module, module);
+		break;
+	case TRACE_BY_PROVIDER:
+		if (slice_text(x->to->t, s, ARG_PROVIDER).n)
+			return op_of_provider(x, s);
 		break;
 	case TRACE_BY_ANNOTATION: break;
 	default: return x->rule.leaf ? leaf_of_work(x, s, launch) : op_of_path(x, s, launch);

@@ -494,12 +494,35 @@ static void add_window(struct replay_part *to, const struct depend *d,
 	to->idle = num_add(to->idle, num_sub(num_sub(w->to, w->from), all.total));
 }
 
+/* True if the partition contains a device: it works in a chosen window, or its work belongs to
+ * other steps. If its work belongs to a chosen step, but is done at another time, the window does
+ * not show when the device was idle. */
+static bool has_part(const struct replay *x, const struct moved_works *works, const bool *chosen,
+        const struct replay_part *part)
+{
+	bool works_inside = part->compute || part->communication || part->copy;
+	bool elsewhere = false;
+
+	for (size_t i = 0; i < works->v.n; i++) {
+		uint32_t step = x->steps[works->v.v[i].node];
+		if (step == ID_NONE)
+			return false; /* the device is an idler */
+		if (works_inside)
+			return true;
+		elsewhere |= chosen[step];
+	}
+	return works->v.n && !elsewhere;
+}
+
 struct replay_part *replay_partition(
         const struct replay *x, const struct replay_run *run, size_t *n, struct arena *a)
 {
 	const struct depend *d = &x->depend;
 	struct replay_part *parts = ARENA_ARRAY(a, d->t->devices.n, struct replay_part);
+	bool *chosen = ARENA_ARRAY(a, x->n_windows, bool);
 
+	for (size_t i = 0; i < x->n_chosen; i++)
+		chosen[x->chosen[i]] = true;
 	*n = 0;
 	for (uint32_t i = 0; i < d->t->devices.n; i++) {
 		struct moved_works works;
@@ -509,7 +532,7 @@ struct replay_part *replay_partition(
 		parts[*n] = (struct replay_part){ .device = i };
 		for (size_t k = 0; works.v.n && k < x->n_chosen; k++)
 			add_window(&parts[*n], d, &works, &run->windows[k]);
-		*n += works.v.n > 0;
+		*n += has_part(x, &works, chosen, &parts[*n]);
 		scratch_close(&own);
 	}
 	return parts;

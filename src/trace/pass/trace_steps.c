@@ -42,6 +42,22 @@ static void extend(int64_t *start, int64_t *end, const struct slice *s)
 	*end = slice_end(s) > *end ? slice_end(s) : *end;
 }
 
+static bool is_by_thread_run(const struct trace_steps *s)
+{
+	return s->by == STEPS_BY_RUN && s->by_extent;
+}
+
+/* Returns the string id of the program that an op belongs to, or ID_NONE. */
+static uint32_t name_of_program(const struct trace *t, const struct slice *s)
+{
+	struct argument a;
+
+	return slice_may_have(t, s, ARG_MODULE_NAME) && slice_argument(t, s, ARG_MODULE_NAME, &a) &&
+	                       a.type == ARG_TEXT
+	               ? a.text
+	               : ID_NONE;
+}
+
 static uint32_t step_index(
         struct trace_steps *out, int64_t id, const struct slice *s, struct arena *a)
 {
@@ -57,7 +73,9 @@ static uint32_t step_index(
 		VEC_PUSH(a, &out->steps, made);
 	}
 	struct trace_step *step = &out->steps.v[i];
-	if (out->by == STEPS_BY_GROUP) {
+	if (is_by_thread_run(out) && step->name == ID_NONE)
+		step->name = name_of_program(out->t, s);
+	if (out->by_extent) {
 		extend(&step->start, &step->end, s);
 	} else if (s->length > num_sub(step->end, step->start)) {
 		step->start = s->start;
@@ -66,7 +84,8 @@ static uint32_t step_index(
 	return i;
 }
 
-/* Adds the interval of a slice. A group has one growing interval per track. */
+/* Adds the interval of a slice. A step that extends over its slices has one growing interval per
+ * track. */
 static uint32_t add_interval(struct trace_steps *out, struct imap *groups,
         const struct trace_track *k, uint32_t step, const struct slice *s, struct arena *a)
 {
@@ -74,7 +93,7 @@ static uint32_t add_interval(struct trace_steps *out, struct imap *groups,
 		s->start, slice_end(s) };
 	uint32_t i = (uint32_t)out->intervals.n;
 
-	if (out->by == STEPS_BY_GROUP && imap_get(groups, step, &i)) {
+	if (out->by_extent && imap_get(groups, step, &i)) {
 		extend(&out->intervals.v[i].start, &out->intervals.v[i].end, s);
 		return i;
 	}
@@ -111,7 +130,7 @@ static void find_on(struct trace_steps *out, uint32_t track, struct arena *a)
 		if (out->by == STEPS_BY_SERVING && slice_end(&s) <= until)
 			continue; /* the slice is inside another mark */
 		until = slice_end(&s);
-		if (out->by == STEPS_BY_GROUP && step != ID_NONE && id == before) {
+		if (out->by_extent && step != ID_NONE && id == before) {
 			extend(&out->steps.v[step].start, &out->steps.v[step].end, &s);
 			extend(&out->intervals.v[interval].start, &out->intervals.v[interval].end,
 			        &s);
@@ -244,6 +263,7 @@ static void find_by(struct trace_steps *out, enum steps_by by, struct arena *a)
 		return;
 	out->by = by;
 	out->by_start = by == STEPS_BY_SERVING;
+	out->by_extent = by == STEPS_BY_GROUP || (by == STEPS_BY_RUN && !out->t->devices.n);
 	find_on_all(out, a);
 	if (out->by_start && by != STEPS_BY_SERVING) {
 		out->steps.n = out->intervals.n = 0;
@@ -274,7 +294,9 @@ static void order_steps(struct trace_steps *out, struct arena *a)
 	memcpy(old, out->steps.v, n * sizeof *old);
 	for (uint32_t i = 0; i < n; i++) {
 		out->steps.v[i] = old[order[i]];
-		if (out->by_start)
+		if (is_by_thread_run(out))
+			imap_put(&out->by_run, zigzag(out->steps.v[i].id), i, true);
+		if (out->by_start || is_by_thread_run(out))
 			out->steps.v[i].id = i;
 		place[order[i]] = i;
 		imap_put(&out->by_id, zigzag(out->steps.v[i].id), i, true);
@@ -289,6 +311,7 @@ static void begin(const struct trace *t, struct trace_steps *out, struct arena *
 {
 	*out = (struct trace_steps){ .t = t };
 	imap_init(&out->by_id, a);
+	imap_init(&out->by_run, a);
 }
 
 static void add_whole(struct trace_steps *out, struct arena *a)
@@ -371,7 +394,7 @@ uint32_t trace_step_of(
 		return 0;
 	if (!s->by_start &&
 	        says_step(s->t, slice, s->by == STEPS_BY_RUN ? s->by : STEPS_BY_GROUP, &id) &&
-	        imap_get(&s->by_id, zigzag(id), &step))
+	        imap_get(is_by_thread_run(s) ? &s->by_run : &s->by_id, zigzag(id), &step))
 		return step;
 	/* NOLINTNEXTLINE: all steps but unknown ones have intervals; those of devices are first */
 	if (k->device != ID_NONE && s->intervals.v->device != ID_NONE)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The steps of a trace, as the source marks them: numbered slices of the category step, otherwise
- * such slices without numbers, otherwise groups of slices, otherwise runs of a program. Without
+ * such slices without numbers, otherwise groups of slices, otherwise runs of programs. Without
  * marks the steps are those that the user asked to guess; otherwise they are unknown, and there is
  * one step.
  * A step is an interval for all devices, or one interval per device. A slice outside of all
@@ -44,15 +44,19 @@ struct step_interval {
 struct trace_steps {
 	const struct trace *t;
 	enum steps_by by;
-	bool by_start;   /* true: marks share numbers, so each mark is a step, numbered from 0 by
-	                    start */
-	bool by_process; /* true: each process has its own marks */
+	bool by_start;  /* true: marks share numbers, so each mark is a step, numbered from 0 by
+	                   start */
+	bool by_extent; /* true: a step extends over all slices that name it: a group, or a run of a
+	                   program on threads, whose slices are its ops */
+	bool by_process;                     /* true: each process has its own marks */
 	VEC(struct trace_step) steps;        /* sorted by start; at least one */
 	size_t working;                      /* number of steps that have device work, 0 until
 	                                        trace_steps_find_work counts them */
 	size_t chosen;                       /* number of steps that the user chose; 0: all */
 	VEC(struct step_interval) intervals; /* sorted by device, process, start */
 	struct imap by_id;                   /* key: zigzag-encoded id; value: index in steps */
+	struct imap by_run;                  /* likewise, for runs on threads, which are numbered
+	                                        from 0 by start: the source identifies them by a hash */
 };
 
 void trace_find_steps(const struct trace *t, struct trace_steps *out, struct arena *a);

@@ -12,7 +12,8 @@
  *       net/loop/Loop_fence_after              an op of all fences
  *
  * A provider that is not the CPU's is a device. The track of the event around such a node gets a
- * slice of the category sync, so that the node's time is taken off there.
+ * slice of the category sync, so that the node's time is taken off there. The slice launches the
+ * node's work and ends with it.
  */
 #include "trace/trace_build.h"
 
@@ -329,7 +330,7 @@ static void put_args(struct onnx_trace *x, const struct onnx_info *info, uint32_
 	if (info->op != ID_NONE)
 		build_arg_text(b, ARG_OP_TYPE, trace_str(t, info->op));
 	if (info->provider != ID_NONE)
-		build_arg_text(b, build_key(b, S("provider")), trace_str(t, info->provider));
+		build_arg_text(b, ARG_PROVIDER, trace_str(t, info->provider));
 	put_size(x, ARG_OUTPUT_BYTES, info->output);
 	put_size(x, ARG_PARAMETER_BYTES, info->parameter);
 	put_size(x, ARG_PEAK_TOTAL, info->peak);
@@ -386,11 +387,13 @@ static void put_event(struct onnx_trace *x, const struct onnx_event *v)
 
 	if (level.group != ID_NONE && info->kind != ONNX_LOAD)
 		build_arg_int(b, ARG_GROUP, level.group);
-	build_slice(b, level.track, event, v->start, v->length, 0);
-	if (level.track != (around ? around->track : x->c->track.v[v->thread].track)) {
+	uint32_t caller = around ? around->track : x->c->track.v[v->thread].track;
+	bool apart = level.track != caller;
+	int64_t call = apart ? (int64_t)(v - x->events.v) + 1 : 0;
+	build_slice(b, level.track, event, v->start, v->length, call);
+	if (apart) {
 		event = build_event(b, CATEGORY_SYNC, info->provider);
-		build_slice(b, around ? around->track : x->c->track.v[v->thread].track, event,
-		        v->start, v->length, 0);
+		build_slice(b, caller, event, v->start, v->length, call);
 	}
 	VEC_PUSH(x->c->a, &x->open, level);
 }
@@ -421,7 +424,7 @@ static void end_events(struct chrome *c)
 int sniff_onnxruntime(struct str head, struct str path)
 {
 	(void)path;
-	if (!str_contains(head, S("\"ph\"")))
+	if (str_is_binary(head) || !str_contains(head, S("\"ph\"")))
 		return 0;
 	if (str_contains(head, S("\"Session\"")) &&
 	        (str_contains(head, S("\"model_loading_")) ||

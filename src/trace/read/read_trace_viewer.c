@@ -307,8 +307,9 @@ int sniff_trace_viewer(struct str head, struct str path)
 	static const char *const planes[] = { "\"/host:CPU\"", "\"/device:TPU:", "\"/device:GPU:" };
 
 	(void)path;
-	if (!str_contains(head, S("\"process_name\"")) || !str_contains(head, S("\"ph\"")) ||
-	        str_contains(head, S("\"schemaVersion\"")) || str_contains(head, S("\"tfprof_")))
+	if (str_is_binary(head) || !str_contains(head, S("\"process_name\"")) ||
+	        !str_contains(head, S("\"ph\"")) || str_contains(head, S("\"schemaVersion\"")) ||
+	        str_contains(head, S("\"tfprof_")))
 		return 0;
 	for (size_t i = 0; i < sizeof planes / sizeof *planes; i++)
 		if (str_contains(head, str_of(planes[i])))

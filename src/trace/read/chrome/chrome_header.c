@@ -140,16 +140,31 @@ static void add_memory_devices(struct chrome *c)
 		        str_fmt(c->a, "gpu:%lld", (long long)c->memory_devices.v[i]));
 }
 
+/* True if all devices that the file describes are of one model. Then a device of the program that
+ * has another number is of this model, too: a program sees its devices under numbers of its own. */
+static bool has_one_model(const struct chrome *c)
+{
+	for (size_t d = 1; d < c->devices.n; d++)
+		if (c->devices.v[d].model != c->devices.v[0].model ||
+		        c->devices.v[d].multiprocessors != c->devices.v[0].multiprocessors)
+			return false;
+	return c->devices.n > 0;
+}
+
 static void describe_devices(struct chrome *c)
 {
+	bool one = has_one_model(c);
+
 	for (uint32_t i = 0; i < build_trace(c->b)->devices.n; i++)
 		for (size_t d = 0; d < c->devices.n; d++) {
 			struct trace_device *device = build_device_at(c->b, i);
-			if (device->index != c->devices.v[d].id)
+			const struct chrome_device *known = &c->devices.v[d];
+			bool same = device->index == known->id;
+			if (!same && !(one && device->kind == DEVICE_KIND_GPU))
 				continue;
-			device->model = c->devices.v[d].model;
-			device->memory = c->devices.v[d].memory;
-			device->multiprocessors = c->devices.v[d].multiprocessors;
+			device->model = known->model;
+			device->multiprocessors = known->multiprocessors;
+			device->memory = same ? known->memory : device->memory;
 		}
 }
 
