@@ -562,8 +562,10 @@ void table_put_text(const struct table *x, size_t top, unsigned columns, struct 
 	size_t end = columns_end(&g);
 	if (columns)
 		room = fit(&g, columns, end);
-	bool apart = room && x->columns[end - 1].type == COLUMN_TEXT &&
-	             shorten_column(&g, end - 1, room);
+	bool apart = false;
+	for (size_t c = 0; columns && c < end; c++)
+		if (g.width[c] && x->columns[c].type == COLUMN_TEXT)
+			apart |= shorten_column(&g, c, c + 1 == end ? room : g.width[c]);
 	for (size_t r = 0; r <= g.rows; r++) {
 		line.n = 0;
 		for (size_t c = 0; c < n; c++) {
