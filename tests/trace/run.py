@@ -450,7 +450,7 @@ def no_trace():
     profile = os.path.join(cases.TESTDATA, 'example', 'profile_100')
     err = program('steps', os.path.join(cases.TESTDATA, 'traces', 'tensorrt_layers.json'), status=1)[1]
     assert "hint: 'summary' shows what the files contain" in err, err
-    for command in ('devices', 'kernels', 'why'):
+    for command in ('devices', 'kernels', 'critical'):
         _, err = program(profile, command, status=1)
         assert 'the loaded files contain neither a trace nor a recording\nhint: of other profiles, ' in err, err
     steps = json.loads(program(profile, 'steps', '-output', 'json')[0])['rows']

@@ -9,7 +9,7 @@
 #define NAME_ROOM   60   /* maximum width of a name in the verdict */
 
 #define REASON                                                                                     \
-	"a profile of TensorFlow does not say which operation waited for which, so nothing can "   \
+	"a TensorFlow profile does not say which operation waited for which, so nothing can "      \
 	"be replayed"
 
 struct profile_text {
