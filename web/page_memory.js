@@ -164,6 +164,6 @@ function pool(report, entry, i) {
 
 export async function memoryPage(report, entry) {
 	const order = entry.document.memory.map((_, i) => i).sort((a, b) => (entry.document.memory[b].peak_bytes || 0) - (entry.document.memory[a].peak_bytes || 0));
-	return el('div', { class: 'stack overview' }, el('p', { class: 'hint' }, 'The charts show the bytes in use after every allocation and release. Drag to show a part of the time, click for the kinds of memory and the live set at a moment. The table below each chart lists the memory in use at the peak.'),
+	return el('div', { class: 'stack overview' }, el('p', { class: 'hint' }, 'The charts show the bytes in use after every allocation and release. Drag to zoom into a time range, click for the kinds of memory and the live set at a moment. The table below each chart lists the memory in use at the peak.'),
 		order.map(i => pool(report, entry, i)));
 }

@@ -87,7 +87,7 @@ async function steps(report, marked) {
 			return card('Steps', stacked(t.count, [{ label: 'Step time', color: '--host', value: i => t.value('duration_ns', i) }],
 				i => 'step ' + t.value('step', i), 'ns', 'Step time'));
 		return card('Steps', stacked(t.count, PARTS.map(([label, color, name]) => ({ label, color, value: i => t.value(name.replace('compute_ns', 'compute_busy_ns'), i) / devices })),
-			i => 'step ' + t.value('step', i), 'ns', devices > 1 ? `Step time by what the devices did (average of ${devices} devices)` : 'Step time by what the device did'));
+			i => 'step ' + t.value('step', i), 'ns', devices > 1 ? `Step time by device activity (average of ${devices} devices)` : 'Step time by device activity'));
 	}
 	const list = report.all('step');
 	if (!list.length)

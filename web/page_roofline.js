@@ -50,7 +50,7 @@ function chart(width, rows, peaks, select) {
 	const points = rows.slice().reverse().map(r => svg('circle', { cx: x(value(r)), cy: y(r.flops_per_second), r: size(r.time_ns), class: 'point', style: { fill: fillOf(r.type || r.op) },
 		onpointermove: e => show(e, shorten(plain(r.op), 300), [['Time', nanoseconds(r.time_ns)], ['Rate', number(r.flops_per_second, 'flop/s') + ' flop/s'], ['Memory', number(r.bytes_per_second, 'bytes/s')],
 			['Intensity', number(value(r), 'flop/B') + ' flop/B'], r.roof === null ? null : ['Roof', number(r.roof, 'percent') + ', ' + r.bound + ' bound, ' + nanoseconds(r.saved_ns) + ' saved there']]), onpointerleave: hide, onclick: () => select(r) }));
-	return svg('svg', { viewBox: `0 0 ${width} ${HEIGHT}`, width, height: HEIGHT, role: 'img', 'aria-label': 'Float operations per second by float operations per byte', class: 'chart' }, grid,
+	return svg('svg', { viewBox: `0 0 ${width} ${HEIGHT}`, width, height: HEIGHT, role: 'img', 'aria-label': 'Float operations per second against float operations per byte', class: 'chart' }, grid,
 		svg('text', { x: (LEFT + width) / 2, y: HEIGHT - 6, 'text-anchor': 'middle' }, 'float operations per byte'), lines, points, labels);
 }
 
@@ -61,7 +61,7 @@ export async function rooflinePage(report, entry) {
 		['Bytes accessed', exact(r.bytes_accessed, 'bytes')], ['Rate', number(r.flops_per_second, 'flop/s') + ' flop/s'], ['Memory', number(r.bytes_per_second, 'bytes/s')], ['Type', plain(r.type || r.op)], ['Device', plain(r.device)]]
 		.map(([k, v]) => el('span', {}, el('span', { class: 'muted' }, k + ' '), v))));
 	const text = !drawn.length ? 'The chart is empty: no op in the file has both float operations and bytes accessed.'
-		: 'Each point is an op; ops with larger points take longer. ' + (known ? 'The line is the limit of the device: its memory bandwidth on the left, its float operations per second on the right.' : 'The peaks of the device are not known, so no line is drawn.');
+		: 'Each point is an op; larger points are ops that take more time. ' + (known ? 'The line is the limit of the device: its memory bandwidth on the left, its float operations per second on the right.' : 'The peaks of the device are not known, so no line is drawn.');
 	const counted = coverage(d) && ` Float operations are ${coverage(d)}.`;
 	return el('div', { class: 'stack' }, el('p', { class: 'hint' }, text, counted),
 		drawn.length ? el('section', { class: 'card' }, el('h2', {}, 'Roofline'), figure(width => chart(width, drawn, d.peaks, select)), details) : null,

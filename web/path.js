@@ -10,8 +10,8 @@ export class Path {
 		this.to = document.from_ns + document.window_ns;
 		const work = document.step && document.step_ns !== document.window_ns;
 		this.title = `Critical path of ${document.step || 'the whole trace'}: ${nanoseconds(work ? document.step_ns : document.window_ns)}`;
-		// The window of the path ends with the last device work of the step.
-		this.mark = work ? `The mark of the step lasts ${nanoseconds(document.step_ns)}, the path ${nanoseconds(document.window_ns)}: it ends with the last device work of the step.` : '';
+		// The path ends with the last device work of the step.
+		this.mark = work ? `The mark of the step lasts ${nanoseconds(document.step_ns)}; the critical path lasts ${nanoseconds(document.window_ns)}, up to the last device work of the step.` : '';
 		this.segments = document.segments;
 		this.left = document.row_count - document.segments.length; // segments after those of the document
 		this.texts = new Map(document.kinds.map(k => [k.kind, k.text]));

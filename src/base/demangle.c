@@ -403,7 +403,7 @@ static bool reduce_parameters(struct reducing *r)
 	return true;
 }
 
-/* Processes ' ': a blank of the name itself ends the result type. */
+/* Processes ' ': a blank outside brackets ends the result type. */
 static bool reduce_blank(struct reducing *r)
 {
 	if (r->n == 1) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The ordered list of notes. Notes of one kind are one entry with a count, at the place of the
- * first. Prints nothing.
+ * The ordered list of notes. Notes of one kind share an entry with a count, at the position of the
+ * first note. Prints nothing.
  */
 #include "base/note.h"
 

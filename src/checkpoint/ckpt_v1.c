@@ -308,6 +308,7 @@ bool v1_verify(struct ckpt *c, const struct ckpt_watch *w, struct arena *a, stru
 		return false;
 	if (values != slices)
 		return table_fail(cursor(c, 0, e),
-		        "%" PRIu64 " slices are listed, %" PRIu64 " have values", slices, values);
+		        "number of listed slices: %" PRIu64 "; slices with values: %" PRIu64,
+		        slices, values);
 	return true;
 }

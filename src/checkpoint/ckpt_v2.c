@@ -88,7 +88,7 @@ bool v2_part(struct ckpt *c, const struct ckpt_tensor *t, uint32_t slice, struct
 	p->elements = slice_elements(cut, t->rank);
 	if (s.type != t->type || s.elements != p->elements || s.n_slices)
 		return table_fail(at,
-		        "tensor '%.*s': slice[%" PRIu32 "]: dtype or shape does not match",
+		        "tensor '%.*s': slice[%" PRIu32 "]: dtype or shape differs from the tensor",
 		        STR(t->name), slice);
 	p->shard = s.shard;
 	p->crc = s.crc;

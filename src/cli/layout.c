@@ -26,7 +26,7 @@ struct layout_row {
 	size_t n;
 	double share;
 	bool whole, dim;
-	bool plain; /* true: text without cells; name contains it */
+	bool plain; /* true: the row has no cells; name is its whole text */
 };
 
 void layout_init(struct layout *l, struct work *work)

@@ -43,8 +43,8 @@ bool noise_shift(const struct noise_request *request, uint32_t side, uint32_t i,
 bool noise_is(const struct noise_request *request, uint32_t i, uint32_t k);
 
 /* Sets *p to the two-sided probability that the variation of the steps alone makes number k of
- * entry i differ this much between the first side and another side. Returns false if their steps
- * cannot decide. */
+ * entry i differ this much between the first side and another side. Returns false if there
+ * are too few steps for the test. */
 bool noise_probability(
         const struct noise_request *request, uint32_t side, uint32_t i, uint32_t k, double *p);
 

@@ -162,7 +162,7 @@ void text_shape(struct sb *b, const struct model *m, uint32_t shape); /* "3x3x6"
 void text_types(struct sb *b, const struct model *m, uint32_t set);   /* "a|b" */
 void text_words(struct sb *b, const struct strs *words);              /* "a|b" */
 /* Returns the name of a node as text shows it: in traces and recordings, names of C++ functions are
- * reduced, unless -full_names. */
+ * reduced, unless -full_names is given. */
 struct str text_name(const struct result *r, struct str name, struct arena *a);
 void text_inputs(struct sb *b, const struct model *m, uint32_t node,
         const char *between); /* "0:3x3|1:unknown" */

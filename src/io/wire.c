@@ -253,7 +253,8 @@ static bool wire_skip_group(struct wire *w)
 			if (!wire_skip_plain(w))
 				return false;
 		} else if (open[--n] != w->field) {
-			return wire_fail(w, at, "group %" PRIu32 " is closed as group %" PRIu32,
+			return wire_fail(w, at,
+			        "group %" PRIu32 " ends with the end tag of group %" PRIu32,
 			        open[n], w->field);
 		}
 		at = src_at(w->s);

@@ -13,7 +13,7 @@
 /* The numbers of the chosen steps. */
 struct step_values {
 	VEC(int64_t) v;
-	int64_t whole;   /* of which the numbers are parts, of all steps; 0: they are none */
+	int64_t whole;   /* sum over all steps that v divides; 0 if v does not divide a sum */
 	struct str lack; /* reason why they are unknown; p is NULL if they are known */
 };
 

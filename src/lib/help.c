@@ -243,8 +243,7 @@ static void put_exit_status(struct session *s, struct sink *out)
 	static const struct help_row rows[] = {
 		{ "0", "success" },
 		{ "1", "the command failed; a gate of diff fails or is inconclusive; --fail-on "
-		       "found "
-		       "a problem, or why has no verdict for it" },
+		       "found a problem, or why has no verdict for it" },
 		{ "2", "usage error" },
 		{ "3", "an input cannot be read or parsed" },
 	};

@@ -105,7 +105,7 @@ bool session_find_traces(struct session *s, uint64_t wants, bool devices, struct
 		return session_fail(s, ERR_FAILED,
 		        "the loaded files contain neither a trace nor a recording\nhint: %s",
 		        s->model.steps.n && !model_is_sampled(&s->model)
-		                ? "of other profiles, 'summary' shows the devices, "
+		                ? "for other profiles, 'summary' shows the devices, "
 		                  "'steps' the steps and 'advise' what to look at first"
 		                : "'summary' shows what the files contain");
 	session_begin_query(s);

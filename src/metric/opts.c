@@ -247,7 +247,8 @@ bool opts_place_output(struct opts *o, struct err *e)
 	if (o->file.n && to->kind == OUT_STDOUT && !kind_by_name(o->file, &to->kind, e))
 		return false;
 	if (o->file.n && !(output_rows[to->kind].keys & KEY_OUTFILE))
-		return err_set(e, ERR_INVALID_ARGUMENT, "-o: %s is not written to a file",
+		return err_set(e, ERR_INVALID_ARGUMENT,
+		        "-o: the output %s cannot be written to a file",
 		        output_rows[to->kind].name);
 	if (o->file.n)
 		to->outfile = o->file;

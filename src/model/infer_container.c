@@ -5,8 +5,8 @@
  */
 #include "model/infer_internal.h"
 
-#define PASSES_MAX 256 /* limit for nodes between an operation and its container */
-#define WRITES_MAX 8   /* limit for the writes to a container that are examined */
+#define PASSES_MAX 256 /* maximum number of nodes between an operation and its container */
+#define WRITES_MAX 8   /* maximum number of examined writes to a container */
 
 static const struct role {
 	const char *ops;

@@ -110,7 +110,7 @@ static void guess_steps(struct src *s, struct trace_build *b, struct notes *note
 }
 
 /* True if the trace has an event, a count of events or a program. The span of PyTorch's profiler,
- * which it writes even if the model did not run, is no event of the model. */
+ * which it writes even if the model did not run, is not an event of the model. */
 static bool has_events(const struct trace *t)
 {
 	if (t->sums || t->nodes.n)

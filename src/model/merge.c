@@ -14,8 +14,8 @@ struct merge {
 	const struct ingest *from_in;
 	const struct model *from;
 	struct arena *a;  /* arena for scratch data */
-	uint32_t *node;   /* indexed by node of the source: node of the model; NULL: they are
-	                     equal */
+	uint32_t *node;   /* indexed by node of the source: node of the model; NULL if the ids
+	                     are identical */
 	bool *fresh;      /* indexed by node of the source: true if newly added */
 	uint32_t *string; /* indexed by string of the source: 1 + string of the model; 0: not
 	                     requested yet */

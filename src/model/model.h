@@ -99,7 +99,8 @@ struct model_trace {
 	const struct kernel_row *kernels;
 	size_t n_kernels;
 	struct flops_coverage *coverage; /* of float operations; NULL: not known */
-	const struct trace_ops *counted; /* the calls alone; NULL: not kept, or none */
+	const struct trace_ops
+	        *counted;       /* ops and their calls; NULL if not kept, or if there are none */
 	size_t steps, workless; /* all steps; of them, those without device work, if others have
 	                           some */
 };

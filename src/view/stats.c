@@ -269,7 +269,8 @@ static void fill_moment(const struct stats *s, struct extra *x, enum stat_id id)
 	}
 }
 
-/* Fills the columns of a metric: first the statistics from sums. The ranks reuse their memory. */
+/* Fills the columns of a metric: first the statistics from sums. The ranks then
+ * reuse the memory of the sums. */
 static void fill_metric(struct stats *s, enum metric_id of)
 {
 	struct extra *to[STATS_N] = { 0 };

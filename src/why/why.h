@@ -64,8 +64,8 @@ struct why_finding {
 	int64_t start_up;   /* part of the cost: first calls that take most of their place's time */
 	int64_t outside;    /* part of the cost: time of threads outside of all slices */
 	int64_t again;      /* part of the cost that steady steps are known to repeat */
-	int64_t unknown;    /* time on the critical path, after removing the cause, for which the
-	                       file shows no cause; 0 unless replayed */
+	int64_t unknown;    /* unexplained time on the critical path after the cause is removed; 0
+	                       unless replayed */
 	size_t threads;     /* number of threads of one trace with a part of the cost */
 	size_t devices;     /* number of devices of one trace with a part of the cost */
 	bool bound;         /* true: saved is an upper bound */
@@ -106,9 +106,8 @@ struct why_gap {
 /* If a cause saves a smaller share and devices compute for most of the time, the cause does not
  * determine the verdict: without it, the step would still be mostly compute. */
 #define WHY_NAMED_SHARE 0.2
-/* If the error of the replay is a larger share, causes found by the replay are not reported, and no
- * trace is called healthy.
- */
+/* If the error of the replay exceeds this share of the step, causes found by the replay are not
+ * reported, and no trace is called healthy. */
 #define WHY_ERROR_SHARE 0.2
 /* The share of matrix products is printed only if the ops of at least this share of the device work
  * are known. */

@@ -452,7 +452,7 @@ def no_trace():
     assert "hint: 'summary' shows what the files contain" in err, err
     for command in ('devices', 'kernels', 'critical'):
         _, err = program(profile, command, status=1)
-        assert 'the loaded files contain neither a trace nor a recording\nhint: of other profiles, ' in err, err
+        assert 'the loaded files contain neither a trace nor a recording\nhint: for other profiles, ' in err, err
     steps = json.loads(program(profile, 'steps', '-output', 'json')[0])['rows']
     summary = json.loads(program(profile, 'summary', '-output', 'json')[0])
     equal([s['step'] for s in steps], [0, 1, 2, 3])

@@ -121,7 +121,7 @@ static void groups(void **state)
 	(void)state;
 	good(B("\x0b\x0c"));
 	good(B("\x08\x01\x0b\x10\x01\x13\x1a\x02\x0c\x0c\x14\x0c\x08\x01"));
-	bad(B("\x0b\x14"), "1" CANNOT "group 1 is closed as group 2");
+	bad(B("\x0b\x14"), "1" CANNOT "group 1 ends with the end tag of group 2");
 	bad(B("\x0b\x10\x01"), "3" CANNOT "the input ends inside a tag");
 	bad(B("\x0b\x00\x0c"), "1" CANNOT "field number 0");
 	bad(B("\x0b\x0f\x0c"), "1" CANNOT "field 1 has wire type 7, which does not exist");

@@ -892,6 +892,16 @@ def helped():
         assert text.startswith(name['id'] + ': a cause') and 'cause:' + name['id'] in text, text
 
 
+def repeated_calls_are_offered():
+    """Without steps the answer counts calls that repeat, and the option that it names examines one repetition."""
+    calls = [(name, 1000 * i + at, length) for i in range(6) for name, at, length in (('cudaLaunchKernel', 0, 5), ('cudaDeviceSynchronize', 5, 900))]
+    path = written('repeated.json', launches(calls, [(2 * i, 1000 * i + 10, 800) for i in range(6)]))
+    text = words_of('why', path)
+    assert 'so start-up counts; calls repeat 6 times: --guess-steps -step median examines one repetition' in text, text
+    text = words_of('why', path, '--guess-steps', '-step', 'median')
+    assert 'guessed step 1: 1.00ms by marks' in text and 'no steps are marked' not in text, text
+
+
 def windows_are_named():
     """Without steps the answer says which part of the trace is examined; without device work it says nothing about the replay."""
     calls = [('cudaLaunchKernel', 0, 5), ('cudaDeviceSynchronize', 5, 50000)]
@@ -1286,7 +1296,7 @@ TESTS = [sample_is_up_to_date, all_verdicts, commands_print_the_numbers, costs_a
          pinned_copies_are_not_to_be_pinned, cpu_fallback_is_named, uploads_are_not_reads, first_allocations_are_told_apart,
          waits_for_missing_work_have_no_verdict, python_stacks_are_a_caveat, exposed_communication_is_in_the_verdict,
          devices_without_work_are_left_out, serving_marks_have_the_time_of_their_work, phases_have_verdicts, profiles_have_a_sentence, one_model_describes_all_devices, lines_are_short, helped,
-         windows_are_named, unknown_kernels_have_no_share, every_sentence_is_printed]
+         windows_are_named, repeated_calls_are_offered, unknown_kernels_have_no_share, every_sentence_is_printed]
 
 
 def main():

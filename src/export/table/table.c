@@ -453,7 +453,7 @@ static struct str shorten_to(struct arena *a, struct str s, size_t at, size_t ro
 	        end < s.n ? "..." : "");
 }
 
-/* Rows of a column by their shortened texts. */
+/* The rows of a column, grouped by shortened text. */
 struct alike {
 	struct intern texts;
 	uint32_t *text; /* indexed by row */

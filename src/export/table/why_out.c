@@ -7,6 +7,7 @@
 #include "base/demangle.h"
 #include "export/summary_out.h"
 #include "export/table/table.h"
+#include "trace/pass/step_guess.h"
 
 #define INDENT 10 /* columns of the label before a text */
 
@@ -654,6 +655,19 @@ static void put_unequal(struct sb *b, const struct why *x)
 	sb_fmt(b, ": -step N examines one");
 }
 
+/* Appends that no steps are marked, and how to examine calls that repeat like steps. */
+static void put_unmarked(struct sb *b, const struct why *x)
+{
+	const struct step_guess guess = step_guess_of(trace_of(x), b->a);
+
+	sb_fmt(b, "; no steps are marked, so start-up counts");
+	if (guess.calls)
+		sb_fmt(b,
+		        "; calls repeat %zu times: --guess-steps -step median examines one "
+		        "repetition",
+		        guess.times);
+}
+
 /* Appends the position of the examined part in a trace without steps. */
 static void put_whole(struct sb *b, const struct why_page *p)
 {
@@ -663,7 +677,7 @@ static void put_whole(struct sb *b, const struct why_page *p)
 	if (x->busy <= 0 || !why_is_part(x, b->a)) {
 		sb_fmt(b, "%.*s: ", STR(p->of));
 		table_put_time(b, p->wall);
-		sb_fmt(b, "; no steps are marked, so start-up counts");
+		put_unmarked(b, x);
 		return;
 	}
 	trace_window(trace_of(x), &start, &end);
@@ -675,8 +689,8 @@ static void put_whole(struct sb *b, const struct why_page *p)
 	sb_fmt(b, first ? "," : ", from ");
 	if (!first)
 		put_time(b, x, num_sub(x->x->windows[0].from, start));
-	sb_fmt(b, " until the device work and the waits for it end; no steps are marked, "
-	          "so start-up counts");
+	sb_fmt(b, " until the device work and the waits for it end");
+	put_unmarked(b, x);
 }
 
 /* Explains why the step times from marks and from device work differ. */

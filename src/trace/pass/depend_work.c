@@ -89,7 +89,7 @@ void depend_add_device(struct depend_making *m, uint32_t track)
 }
 
 /* Finds the latest possible launch time of work. A stream runs work in the order of the launches,
- * so work whose launch is not in the file was launched before the work after it. */
+ * so work without a recorded launch was launched no later than the next work on its stream. */
 void depend_find_launched(struct depend_making *m)
 {
 	const struct depend *d = m->d;

@@ -19,7 +19,7 @@
 
 #include "trace/pass/depend.h"
 
-/* The open slices of a tile. Tiles with the same open slices share it. */
+/* The slices that are open in a tile. Tiles with the same open slices share one struct. */
 struct host_activity {
 	/* The innermost event of each kind, or ID_NONE. step: the mark of a step. loader: the
 	 * outermost event of a wait for the data loader. line: the innermost frame with a source

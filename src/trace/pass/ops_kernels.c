@@ -118,8 +118,8 @@ static struct str common_end(struct str path, struct str other)
 	return str_sub(path, path.n - (begins ? n : level), SIZE_MAX);
 }
 
-/* Returns the text for several ops: "aten::linear/aten::addmm (17 places)"; the end of the paths
- * says what runs, so it is preferred to their start. */
+/* Returns the text for several ops: "aten::linear/aten::addmm (17 places)". Paths are shortened at
+ * the start, because their last parts identify the op. */
 static struct str common_text(
         const struct finding *x, const struct kernel_row *k, const struct common_path *common)
 {

@@ -342,7 +342,8 @@ static bool begins_as_spool(struct src *s)
 	               !memcmp(s->p, SPOOL_COUNT_MAGIC, SPOOL_MAGIC_SIZE));
 }
 
-/* Refuses a damaged recording, unless the user wants to read the rest of it, or other files. */
+/* Refuses a damaged recording, unless --recover was given and an intact part or another file
+ * remains. */
 static void judge_fault(struct recordings *r, const struct recorded_process *p, bool is_spool)
 {
 	const struct spool_fault *f = &p->facts.fault;
