@@ -252,4 +252,9 @@ void why_find_one_kernel(const struct why_scene *s, struct why_change *out)
 		        k == worst && !has_other_cause(s, n))
 			why_shorten(s, out, i, x.roof[i]);
 	}
+	if (out->cost)
+		out->detail = str_fmt(out->a,
+		        "the kernel runs at %.1f%% of the rate that the device allows (roofline "
+		        "--by=kernel)",
+		        100.0 * (double)x.names.v[worst].roof / (double)x.names.v[worst].length);
 }
