@@ -324,16 +324,16 @@ void prompt_continue(struct prompt *p)
 	strcpy(p->shown, "> ");
 }
 
-bool prompt_read(struct prompt *p, struct str *line)
+bool prompt_read(struct prompt *p, struct str *line, bool *discarded)
 {
+	*discarded = false;
 #if HAVE_LIBEDIT
-	while (can_edit(p)) {
+	if (can_edit(p)) {
 		p->given_up = false;
 		if (!read_edited(p, line))
 			return false;
-		if (p->given_up)
-			continue;
-		if (line->n)
+		*discarded = p->given_up;
+		if (line->n && !p->given_up)
 			remember(p, *line);
 		return true;
 	}

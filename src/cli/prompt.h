@@ -21,9 +21,9 @@ void prompt_close(struct prompt *p);
 /* Shows "> " before the next line, which continues the previous line; valid until prompt_use. */
 void prompt_continue(struct prompt *p);
 
-/* Returns the next line without its newline, valid until the next call. Returns false at the end
- * (Ctrl-D). Skips lines discarded with Ctrl-C. */
-bool prompt_read(struct prompt *p, struct str *line);
+/* Reads the next line without its newline, valid until the next call. Sets *discarded if Ctrl-C
+ * discarded it. Returns false at the end (Ctrl-D). */
+bool prompt_read(struct prompt *p, struct str *line, bool *discarded);
 
 /* Sets the session for the following lines. The prompt shows its name unless it is empty. */
 void prompt_use(struct prompt *p, struct session *s, struct str name);

@@ -204,12 +204,18 @@ static bool run_prompt(struct jobs *jobs, struct screen *screen, size_t *lines)
 	struct prompt *p = prompt_open(s);
 	struct one_line one = { .screen = screen, .prompt = true };
 	struct begun_line begun = { 0 };
-	bool all_ok = true;
+	bool all_ok = true, discarded;
 	char *last = NULL;
 
 	if (!p)
 		return false;
-	while (!one.ends && !signals_came() && prompt_read(p, &one.text)) {
+	while (!one.ends && !signals_came() && prompt_read(p, &one.text, &discarded)) {
+		if (discarded) { /* with the lines that it continues */
+			if (begun.n)
+				prompt_use(p, s, jobs_name(jobs));
+			begun.n = 0;
+			continue;
+		}
 		++*lines;
 		if (join_line(&begun, &one.text)) {
 			prompt_continue(p);
