@@ -389,8 +389,8 @@ static void add_to_line(struct peeking *x, uint32_t node)
 		tally_add(&r->own, &t);
 }
 
-/* Adds a driver call of a line to the op around it, of whose time it is a part. */
-static void add_call(struct peeking *x, uint32_t node)
+/* Adds a kernel or a driver call of a line to the op around it, of whose time it is a part. */
+static void add_to_op(struct peeking *x, uint32_t node)
 {
 	uint32_t up = x->scopes.t->parent[x->entry_of[node]];
 	struct tally t = x->scope->tallies[node];
@@ -413,11 +413,12 @@ static void add_member(struct peeking *x, uint32_t node)
 	if (entry == ID_NONE)
 		return;
 	struct str name = intern_str(&x->scopes.names, x->scopes.name[entry]);
-	if (x->scopes.kind[entry] == PEEK_KERNEL)
+	bool kernel = x->scopes.kind[entry] == PEEK_KERNEL;
+	if (kernel)
 		add_node(x, list(x, PEEK_KERNEL_LIST), name, PEEK_KERNEL, node);
-	else if (kind == PEEK_LINE && x->scopes.kind[entry] == PEEK_CALL)
-		add_call(x, node);
-	else if (kind == PEEK_LINE || kind == PEEK_TYPE)
+	if (kind == PEEK_LINE && (kernel || x->scopes.kind[entry] == PEEK_CALL))
+		add_to_op(x, node);
+	else if (!kernel && (kind == PEEK_LINE || kind == PEEK_TYPE))
 		add_node(x, list(x, PEEK_OPS), name, x->scopes.kind[entry], node);
 	if (kind != PEEK_LINE)
 		add_to_line(x, node);

@@ -140,7 +140,7 @@ def test_peek_trace(t):
     t.check(by_name(gemm['callers'], *times) == {'aten::mm': (35, 0, 2)} and not gemm['kernels'], 'a kernel: %s' % gemm)
     t.check(by_name(gemm['lines'], *times) == {'train.py:7:step': (30, 0, 1), 'model.py:9:forward': (5, 0, 1)}, 'its lines: %s' % gemm['lines'])
     line = docs['model.py:9:forward']
-    t.check(by_name(line['ops'], *times) == {'aten::mm': (0, 9, 1)} and by_name(line['kernels'], *times) == {'gemm_a': (5, 0, 1)}, 'a line: %s' % line)
+    t.check(by_name(line['ops'], *times) == {'aten::mm': (5, 9, 1)} and by_name(line['kernels'], *times) == {'gemm_a': (5, 0, 1)}, 'a line: %s' % line)
     t.check([r['runs'] for r in line['names'] + line['steps']] == [2, 2, 2], 'runs of a line, without driver calls: %s' % line)
     call = docs['cudaLaunchKernel']
     t.check(by_name(call['names'], 'kind', *times) == {'cudaLaunchKernel': ('call', 0, 3, 3)}, 'a driver call: %s' % call['names'])
