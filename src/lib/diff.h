@@ -80,6 +80,9 @@ struct diff_sides {
 bool diff_sides_load(struct diff_sides *d, struct session *s, const struct diff_request *w);
 void diff_sides_close(struct diff_sides *d);
 
+/* Fails with the error of a side's session, after the name of the side. Returns false. */
+bool diff_side_failed(struct session *s, const struct diff_side *x);
+
 /* True if each side is a single trace with kernels, and the formats differ. Then only the functions
  * of kernels have equal names. */
 bool diff_sides_mix_formats(const struct diff_sides *d);

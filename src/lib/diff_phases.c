@@ -16,8 +16,7 @@ static bool find_phases(struct session *s, const struct diff_side *x, const stru
 		return session_fail(
 		        s, ERR_FAILED, "'%.*s' is text: it has no steps of a trace", STR(x->word));
 	if (!path_input_open(x->s, o, &in))
-		return session_fail(
-		        s, x->s->error.code, "%.*s: %.*s", STR(x->word), STR(x->s->error.text));
+		return diff_side_failed(s, x);
 	trace_find_phases(in.t, &in.links, out, a);
 	return out->list.n ||
 	       session_fail(s, ERR_FAILED, "%.*s: no steps of an LLM server found (help phases)",

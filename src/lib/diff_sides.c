@@ -62,6 +62,16 @@ static void keep_error(struct diff_side *x)
 	x->partial = x->s->error.partial;
 }
 
+bool diff_side_failed(struct session *s, const struct diff_side *x)
+{
+	struct sb b = sb_in(&s->query_arena);
+
+	sb_put_name(&b, x->word);
+	sb_put(&b, S(": "));
+	sb_put(&b, x->s->error.text);
+	return err_text(&s->error, x->s->error.code, sb_str(&b));
+}
+
 static void run_load(void *ctx, size_t i, struct work *w)
 {
 	struct diff_sides *d = ctx;

@@ -129,8 +129,7 @@ static bool add_side(struct session *s, struct matching *m, const struct diff_si
 	strs_add(m->a, &words, str_of(m->table->command));
 	strs_add(m->a, &words, S("--top=0"));
 	if (!api_run_cells(x->s, &words, &bytes))
-		return session_fail(
-		        s, x->s->error.code, "%.*s: %.*s", STR(x->word), STR(x->s->error.text));
+		return diff_side_failed(s, x);
 	add_rows(m, bytes, side);
 	return true;
 }
