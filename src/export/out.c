@@ -148,8 +148,12 @@ bool out_write(const struct result *r, struct emit *to, struct err *e)
 	const struct opts *o = r->q->o;
 
 	if (o->output.kind == OUT_TIMELINE && view_is(r->kind, VIEW_EDGES) && !r->q->m->traces.n &&
-	        !r->q->recording && (o->step < 0 || !r->q->step))
+	        !r->q->recording && (o->step < 0 || !r->q->step)) {
+		if (!r->q->m->steps.n && o->bare_input)
+			note_line(r->q->notes,
+			        "note: no timeline is written, because no step is loaded\n");
 		return timeline_steps(r->q, to, e);
+	}
 	struct query shown = *r->q;
 	struct result renamed = *r;
 	struct exported x = { .kind = RESULT_VIEW,
