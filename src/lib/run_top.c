@@ -20,6 +20,9 @@ static bool find_metric(struct session *s, const struct request *r, enum metric_
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "top cannot show a column for each worker; scope -by worker can");
 	*m = r->opts.order.by;
+	if (!is_number(*m) && r->opts.order.given)
+		return session_fail(s, ERR_INVALID_ARGUMENT,
+		        "top ranks by a number; scope and op have -order_by name");
 	if (!is_number(*m))
 		*m = session_main_metric(s);
 	if (*m == M_MICROS)
