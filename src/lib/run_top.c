@@ -74,7 +74,8 @@ static bool write_top(struct session *s, const struct request *r, struct query *
 	t.x.members = put_members;
 	t.x.user = &(struct more){ q, &h, m };
 	if (text && !h.n)
-		note_line(&s->notes, "note: no node has %s above 0\n", metrics[m].name);
+		note_line(&s->notes, "note: no node that the options select has %s above 0\n",
+		        metrics[m].name);
 	return table_write(&t.x, (size_t)r->top, &r->opts.output, r->opts.wide ? 0 : s->columns,
 	        &to, &s->error);
 }

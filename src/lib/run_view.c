@@ -132,7 +132,8 @@ static bool has_result(const struct view_ops *v, const struct opts *o)
 	return !view_is(v->kind, VIEW_EDGES) || o->output.kind != OUT_TIMELINE || o->step >= 0;
 }
 
-/* Adds a note about the reason for an empty answer, unless a depth of 1 was requested. */
+/* Adds a note about the reason for an empty answer, unless a depth of 1 was requested, or the
+ * original knows the command line. */
 static void note_nothing(struct session *s, const struct result *r)
 {
 	static const char *const by[HIDDEN_N] = { "-start_name_regexes leaves", NULL,
@@ -143,7 +144,7 @@ static void note_nothing(struct session *s, const struct result *r)
 	for (enum hidden_by i = 0; i < HIDDEN_N; i++)
 		if (by[i] && r->hidden[i] > (by[most] ? r->hidden[most] : 0))
 			most = i;
-	if (!s->columns || r->n > 1 || !by[most])
+	if (!(s->bare_files || s->columns) || r->n > 1 || !by[most])
 		return;
 	bool pattern = most == HIDDEN_START || most == HIDDEN_NAME;
 	note_line(&s->notes, "note: nothing to show: %s out %u %s%s\n", by[most], r->hidden[most],
