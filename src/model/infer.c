@@ -57,13 +57,7 @@ static void find_rules(struct graph_shapes *x)
 {
 	imap_init(&x->rule_of, x->a);
 	for (uint32_t i = 0; i < sizeof rules / sizeof *rules; i++)
-		for (const char *word = rules[i].names; *word;) {
-			size_t n = strcspn(word, " ");
-			uint32_t id = intern_find(&x->m->strings, (struct str){ word, n });
-			if (id != ID_NONE)
-				imap_put(&x->rule_of, id, i, false);
-			word += n + (word[n] == ' ');
-		}
+		infer_put_words(&x->rule_of, x->m, rules[i].names, i);
 }
 
 static const struct infer_rule *rule_for(const struct graph_shapes *x, uint32_t op)

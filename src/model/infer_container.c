@@ -48,13 +48,7 @@ struct containers {
 static void find_roles(struct containers *x)
 {
 	for (uint32_t i = 0; i < sizeof roles / sizeof *roles; i++)
-		for (const char *word = roles[i].ops; *word;) {
-			size_t n = strcspn(word, " ");
-			uint32_t id = intern_find(&x->m->strings, (struct str){ word, n });
-			if (id != ID_NONE)
-				imap_put(&x->role_of, id, i, false);
-			word += n + (word[n] == ' ');
-		}
+		infer_put_words(&x->role_of, x->m, roles[i].ops, i);
 }
 
 static const struct role *role_of(const struct containers *x, uint32_t node)

@@ -91,4 +91,8 @@ int64_t infer_elements(const struct fact_shape *s, unsigned from, unsigned to);
  * if there is none. */
 bool infer_axis(int64_t given, unsigned rank, unsigned *axis);
 
+/* Stores a value for the string ids of words that are separated by blanks. Skips words that the
+ * model does not have, and words that are stored already. */
+void infer_put_words(struct imap *to, const struct model *m, const char *words, uint32_t value);
+
 #endif

@@ -6,6 +6,17 @@
 
 /* ---- helpers ---- */
 
+void infer_put_words(struct imap *to, const struct model *m, const char *words, uint32_t value)
+{
+	for (const char *word = words; *word;) {
+		size_t n = strcspn(word, " ");
+		uint32_t id = intern_find(&m->strings, (struct str){ word, n });
+		if (id != ID_NONE)
+			imap_put(to, id, value, false);
+		word += n + (word[n] == ' ');
+	}
+}
+
 int64_t infer_elements(const struct fact_shape *s, unsigned from, unsigned to)
 {
 	int64_t n = 1;
