@@ -88,6 +88,16 @@ static bool all_original(const struct model *m)
 	return n == m->files.n;
 }
 
+/* Fills the tables of nodes and types of a page. rows: maximum number of rows. */
+static bool add_nodes_and_types(
+        struct session *s, const struct opts *o, size_t rows, struct summary_page *p)
+{
+	p->rows = rows;
+	p->device_us = p->host_us = p->float_ops = p->requested_bytes = (struct fraction){ 0, 1 };
+	return add_hottest(s, o, view_with(VIEW_PATHS), p, &p->nodes) &&
+	       add_hottest(s, o, view_with(VIEW_LIST), p, &p->ops);
+}
+
 bool session_profile_ops(struct session *s, const struct opts *o, const struct table **out)
 {
 	struct summary_page *p = ARENA_NEW(&s->query_arena, struct summary_page);
@@ -98,10 +108,7 @@ bool session_profile_ops(struct session *s, const struct opts *o, const struct t
 	if (!session_need_all(s, false) ||
 	        !session_seal(s)) /* the times of devices are of all steps */
 		return false;
-	p->rows = SIZE_MAX;
-	p->device_us = p->host_us = p->float_ops = p->requested_bytes = (struct fraction){ 0, 1 };
-	if (!add_hottest(s, o, view_with(VIEW_PATHS), p, &p->nodes) ||
-	        !add_hottest(s, o, view_with(VIEW_LIST), p, &p->ops))
+	if (!add_nodes_and_types(s, o, SIZE_MAX, p))
 		return false;
 	if ((p->host_us.v > 0 || p->device_us.v > 0) && p->ops.x.rows)
 		*out = &p->ops.x;
@@ -115,10 +122,7 @@ bool session_host_ops(struct session *s, const struct opts *o, const struct tabl
 	*out = NULL;
 	if (!s->model.nodes.n || s->recording.n || session_memory_metric(s) != M_NONE)
 		return true;
-	p->rows = SUMMARY_ROWS;
-	p->device_us = p->host_us = p->float_ops = p->requested_bytes = (struct fraction){ 0, 1 };
-	if (!add_hottest(s, o, view_with(VIEW_PATHS), p, &p->nodes) ||
-	        !add_hottest(s, o, view_with(VIEW_LIST), p, &p->ops))
+	if (!add_nodes_and_types(s, o, SUMMARY_ROWS, p))
 		return false;
 	if (p->host_us.v > 0 && p->ops.x.rows)
 		*out = &p->ops.x;

@@ -304,28 +304,29 @@ static bool check_expensive(struct advise *ask, struct strs *reports, struct err
 
 /* ---- extensions ---- */
 
-static bool check_hottest(struct advise *ask, struct strs *reports, struct err *e)
+/* Reports about all entries of a view, if there are steps. */
+static bool check_view(struct advise *ask, enum vk kind,
+        void (*report)(struct advise *, const struct result *, struct strs *), struct strs *reports,
+        struct err *e)
 {
 	struct result r;
 
 	if (!ask->m->steps.n)
 		return true;
-	if (!ask_view(ask, VK_SCOPE, INT32_MAX, 1, &r, e))
+	if (!ask_view(ask, kind, INT32_MAX, 1, &r, e))
 		return false;
-	advise_hottest(ask, &r, reports);
+	report(ask, &r, reports);
 	return true;
+}
+
+static bool check_hottest(struct advise *ask, struct strs *reports, struct err *e)
+{
+	return check_view(ask, VK_SCOPE, advise_hottest, reports, e);
 }
 
 static bool check_inputs(struct advise *ask, struct strs *reports, struct err *e)
 {
-	struct result r;
-
-	if (!ask->m->steps.n)
-		return true;
-	if (!ask_view(ask, VK_OP, INT32_MAX, 1, &r, e))
-		return false;
-	advise_inputs(ask, &r, reports);
-	return true;
+	return check_view(ask, VK_OP, advise_inputs, reports, e);
 }
 
 static bool check_slowest_step(struct advise *ask, struct strs *reports, struct err *e)
